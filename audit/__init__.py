@@ -1,0 +1,1 @@
+"""What did the artifact do? Static analysis, monitors, tape proof and verdicts will live here."""

@@ -1,0 +1,172 @@
+"""The record of a run (run.json) and the documents below it: what others read, so fixed early.
+
+A number that nobody reported is null, never 0. `result_sha256` names what a replay found and nothing of the
+host it was found on, so that the same result elsewhere has the same name.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.canonical import sha256_json
+from contracts.contract import Clock
+
+SCHEMA_VERSION = 1
+
+Exit = Literal["submitted", "cut_off", "error", "infra_error"]
+"""How a session ended."""
+
+Outcome = Literal[
+    "cleared",
+    "not_cleared",
+    "script_error",
+    "page_hung",
+    "page_crashed",
+    "navigated_away",
+    "cap_reached",
+    "no_artifact",
+    "infra_error",
+]
+"""What a machine found in a replay."""
+
+TapeProof = Literal["proved", "refuted", "inconclusive"]
+Lock = Literal["pinned", "drifted"]
+
+
+class Part(BaseModel):
+    """The base of record documents: read leniently (newer fields are kept), written as they stand."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ImageUsed(Part):
+    """An image as a run used it."""
+
+    digest: str
+    lock_sha256: str
+    lock: Lock
+
+
+class Phases(Part):
+    """Wall time of each phase of a replay in ms; null where it was not reached."""
+
+    create: float | None = None
+    serve: float | None = None
+    boot: float | None = None
+    ready: float | None = None
+    play: float | None = None
+    evaluate: float | None = None
+    teardown: float | None = None
+
+
+class ReplayRecord(Part):
+    """One replay: an artifact played once in fresh containers."""
+
+    index: int
+    container_id: str | None = None
+    """The browser's container; the game's stands beside it."""
+    game_container_id: str | None = None
+    nonce: str | None = None
+    outcome: Outcome
+    detail: str | None = None
+    """One sentence where the outcome needs a reason: the script's error, what our side lacked."""
+    cleared: bool = False
+    level_time_ms: float | None = None
+    evidence: Any = None
+    wall_ms: float = 0
+    phases: Phases = Phases()
+    clock: Clock = "real"
+    seed: int | None = None
+    script_ended: bool = False
+    state_digests: list[str] = Field(default_factory=list[str])
+    tape_sha256: str | None = None
+    tape_proof: TapeProof | None = None
+    input_events: int = 0
+    bypasses: int = 0
+    """Input calls that went round the page client: a finding for the audit."""
+    result_sha256: str = ""
+
+    def named(self) -> "ReplayRecord":
+        """This record with `result_sha256` filled in."""
+        result = {
+            "outcome": self.outcome,
+            "level_time_ms": self.level_time_ms,
+            "evidence": self.evidence,
+            "state_digests": self.state_digests,
+        }
+        return self.model_copy(update={"result_sha256": sha256_json(result)})
+
+
+class Evaluation(Part):
+    """The replays made with one set of images and one evaluator, and what came out."""
+
+    schema_version: int = SCHEMA_VERSION
+    number: int
+    started: str
+    artifact_sha256: str | None
+    evaluator_sha256: str
+    contract_digest: str
+    images: dict[str, ImageUsed]
+    replays: list[ReplayRecord]
+    ranked_time_ms: float | None = None
+    wall_s: float = 0
+
+
+class Wall(Part):
+    """Wall-clock seconds of the agent, its replays, and everything from start to end."""
+
+    agent_s: float = 0
+    replays_s: float = 0
+    total_s: float = 0
+
+
+class Tokens(Part):
+    """Tokens as the provider reported them; null is unknown."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+
+
+class StackUsed(Part):
+    """Who did the job: agent, model and settings, and the rig it ran on."""
+
+    agent: str
+    model: str
+    base_url: str | None = None
+    effort: str | None = None
+    served_models: list[str] = Field(default_factory=list[str])
+    rig: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class RunRecord(Part):
+    """run.json: one stack doing one contract once."""
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    kind: Literal["play"] = "play"
+    contract: str
+    contract_digest: str
+    created: str
+    finished: str | None = None
+    stage: Literal["session", "collect", "evaluate", "done"] = "session"
+    """The stage that comes next; `done` when nothing is left to do."""
+    stack: StackUsed
+    exit: Exit | None = None
+    exit_reason: str | None = None
+    prompt_sha256: str
+    artifact_sha256: str | None = None
+    evaluator_sha256: str
+    images: dict[str, ImageUsed]
+    game: dict[str, str]
+    ranked_time_ms: float | None = None
+    score: float | None = None
+    replays: list[ReplayRecord] = Field(default_factory=list[ReplayRecord])
+    evaluations: int = 0
+    wall: Wall = Wall()
+    api_calls: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    tokens: Tokens = Tokens()
+    cell: str | None = None
+    """The plan's cell this run fills, if it came from a plan."""

@@ -1,0 +1,3 @@
+// Does nothing and ends: never cleared.
+
+export {};

@@ -1,0 +1,1 @@
+"""The runs/ folder: atomic writes, key removal, sealed parts, records."""

@@ -1,0 +1,242 @@
+"""`replay` and `evaluate`: clean replays of any script, and new evaluations of archived runs."""
+
+import secrets as random_names
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contracts.canonical import sha256_bytes
+from contracts.contract import Caps, ContainerLimits, Contract, Replays, all_contracts, find_contract
+from contracts.errors import ExitCode, WrongInput
+from contracts.record import Evaluation, ReplayRecord
+from harness.archive.files import write_json
+from harness.archive.manifest import seal
+from harness.archive.store import read_record, write_record
+from harness.cli.display import console, print_json, replay_table, seconds
+from harness.cli.options import Json, Runs
+from harness.cli.setup import appliance
+from harness.pipeline.appliance import Appliance, pinned_images
+from harness.pipeline.collect import read_artifact
+from harness.pipeline.evaluate import EvaluationJob, describe, evaluate
+from harness.replay.project import Project, read_folder
+from harness.replay.replay import ReplayJob, play_once
+from harness.scoring.play import ranked_time_ms
+
+MAX_SCRIPT_BYTES = 1 << 20
+
+
+def replay(
+    run: Annotated[str | None, typer.Argument(help="A run whose archived artifact is replayed.")] = None,
+    script: Annotated[
+        Path | None, typer.Option("--script", help="A script file to replay without a session.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option("--game", help="A contract's game, or a folder with a page in it.")
+    ] = None,
+    evaluator: Annotated[
+        Path | None,
+        typer.Option("--evaluator", help="A judge for a folder's game; a contract brings its own."),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", "-k", min=1, max=32, help="How many replays.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A new folder for evidence (default: runs/replay-…).")
+    ] = None,
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Play a script in clean containers and judge it; nothing of it is ranked."""
+    if (run is None) == (script is None):
+        raise WrongInput("Give either a run, or --script FILE with --game G.")
+    ready = appliance(runs)
+    if run is not None:
+        folder = ready.store.find(run)
+        contract = find_contract(read_record(folder).contract)
+        data, name = read_artifact(folder, contract), Path(contract.artifact).name
+        if data is None:
+            raise WrongInput(f"Run {folder.name} left no artifact, so there is nothing to replay.")
+        jobs = _contract_jobs(ready, contract, data, name, count)
+    else:
+        if script is None or game is None:
+            raise WrongInput(
+                "--game is missing: name a contract's game or a folder, and the script plays that."
+            )
+        data, name = _read_script(script), script.name
+        if Path(game).is_dir():
+            jobs = _folder_jobs(ready, Path(game).absolute(), evaluator, data, name, count or 1)
+        else:
+            jobs = _contract_jobs(ready, _contract_of(game), data, name, count)
+    _play(ready, jobs, out or _new_folder(ready), as_json)
+
+
+def _new_folder(ready: Appliance) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return ready.store.root / f"replay-{stamp}-{random_names.token_hex(3)}"
+
+
+def _read_script(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WrongInput(f"The script {path} cannot be read ({error.strerror}); check its path.") from error
+    if len(data) > MAX_SCRIPT_BYTES:
+        raise WrongInput(f"The script {path} has {len(data)} bytes; at most {MAX_SCRIPT_BYTES} are played.")
+    if path.suffix not in (".ts", ".tsx", ".js", ".jsx", ".mjs", ".mts"):
+        raise WrongInput(f"The script {path} is no .ts, .tsx, .mts, .js, .jsx or .mjs file; name it so.")
+    return data
+
+
+def _contract_of(game: str) -> Contract:
+    """The newest contract whose game, or whose own name, is `game`."""
+    matching = [contract for contract in all_contracts() if contract.game.name == game]
+    return matching[-1] if matching else find_contract(game)
+
+
+def _contract_jobs(
+    ready: Appliance, contract: Contract, data: bytes, name: str, count: int | None
+) -> list[ReplayJob]:
+    images = pinned_images(ready, contract)
+    project = images.project()
+    judge = contract.evaluator_source()
+    seeds = contract.replays.seeds
+    return [
+        ReplayJob(
+            run_id="replay",
+            index=index,
+            script=data,
+            script_name=name,
+            project=project,
+            browser_image=images.browser.engine_ref,
+            evaluator=judge,
+            seed=seeds[(index - 1) % len(seeds)],
+            replays=contract.replays,
+            caps=contract.caps,
+            limits=contract.limits,
+        )
+        for index in range(1, (count or contract.replays.count) + 1)
+    ]
+
+
+def _folder_jobs(
+    ready: Appliance, folder: Path, evaluator: Path | None, data: bytes, name: str, count: int
+) -> list[ReplayJob]:
+    read_folder(folder)
+    image = ready.ready_image("replay", None)
+    judge = None if evaluator is None else _read_script(evaluator).decode(errors="replace")
+    return [
+        ReplayJob(
+            run_id="replay",
+            index=index,
+            script=data,
+            script_name=name,
+            project=Project(image.engine_ref, folder=folder),
+            browser_image=image.engine_ref,
+            evaluator=judge,
+            seed=index,
+            replays=Replays(count=1, seeds=(index,)),
+            caps=Caps(),
+            limits=ContainerLimits(),
+        )
+        for index in range(1, count + 1)
+    ]
+
+
+def _play(ready: Appliance, jobs: list[ReplayJob], out: Path, as_json: bool) -> None:
+    """Play every job into `out` and print what came out; exit 1 where nothing cleared, 3 where our side failed."""
+    if out.exists() and any(out.iterdir()):
+        raise WrongInput(f"{out} is not empty; give a new folder, so that nothing is overwritten.")
+    records: list[ReplayRecord] = []
+    for job in jobs:
+        folder = out / str(job.index)
+        folder.mkdir(parents=True)
+        record = play_once(ready.engine, job, folder, ready.say)
+        write_json(folder / "replay.json", record.model_dump(mode="json"))
+        seal(folder, ready.secrets)
+        ready.say(f"replay {job.index} of {len(jobs)}: {describe(record)}")
+        records.append(record)
+    if as_json:
+        print_json(
+            {
+                "kind": "play",
+                "artifact_sha256": sha256_bytes(jobs[0].script),
+                "evaluator_sha256": None
+                if jobs[0].evaluator is None
+                else sha256_bytes(jobs[0].evaluator.encode()),
+                "images": {"game": jobs[0].project.image, "browser": jobs[0].browser_image},
+                "ranked_time_ms": ranked_time_ms(records),
+                "replays": [record.model_dump(mode="json") for record in records],
+                "folder": str(out),
+            }
+        )
+    else:
+        console.print(replay_table(records))
+        console.print(f"fastest clear: {seconds(ranked_time_ms(records))}   evidence: {out}", highlight=False)
+    _exit_for(records, judged=jobs[0].evaluator is not None)
+
+
+def _exit_for(records: list[ReplayRecord], judged: bool) -> None:
+    if any(record.outcome == "infra_error" for record in records):
+        raise typer.Exit(int(ExitCode.INFRASTRUCTURE))
+    good = (
+        any(record.cleared for record in records)
+        if judged
+        else all(r.outcome == "not_cleared" for r in records)
+    )
+    if not good:
+        raise typer.Exit(int(ExitCode.JUDGED_FAILED))
+
+
+def evaluate_runs(
+    names: Annotated[list[str], typer.Argument(help="Runs to evaluate again.")],
+    current_images: Annotated[
+        bool,
+        typer.Option("--current-images", help="Allow images other than the run's own; the record says so."),
+    ] = False,
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Evaluate archived runs again: new clean replays, appended to the run; nothing is overwritten."""
+    ready = appliance(runs)
+    evaluations: list[Evaluation] = []
+    for name in names:
+        evaluations.append(_evaluate_again(ready, name, current_images))
+    if as_json:
+        print_json(list(evaluations))
+        return
+    for name, evaluation in zip(names, evaluations, strict=True):
+        console.print(
+            f"{name}: evaluation {evaluation.number}, fastest clear {seconds(evaluation.ranked_time_ms)}"
+        )
+        console.print(replay_table(evaluation.replays))
+
+
+def _evaluate_again(ready: Appliance, name: str, current_images: bool) -> Evaluation:
+    folder = ready.store.find(name)
+    record = read_record(folder)
+    if record.stage != "done" or record.exit == "infra_error":
+        raise WrongInput(
+            f"Run {record.run_id} is not complete; `playproof run --resume {record.run_id}` first."
+        )
+    contract = find_contract(record.contract)
+    images = pinned_images(ready, contract)
+    changed = [key for key, used in images.used().items() if used.digest != record.images[key].digest]
+    if changed and not current_images:
+        raise WrongInput(
+            f"Run {record.run_id} used another image for {', '.join(changed)}; load the recorded one "
+            "(`playproof images load`), or evaluate with --current-images."
+        )
+    number = record.evaluations + 1
+    job = EvaluationJob(
+        record.run_id,
+        contract,
+        images,
+        read_artifact(folder, contract),
+        number,
+        folder / "evaluations" / str(number),
+    )
+    evaluation = evaluate(ready, job)
+    write_record(folder, record.model_copy(update={"evaluations": number}))
+    return evaluation

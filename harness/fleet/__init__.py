@@ -1,0 +1,1 @@
+"""Many runs: plans and their cells."""

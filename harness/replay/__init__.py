@@ -1,0 +1,1 @@
+"""One artifact, played once in fresh containers, judged from outside."""

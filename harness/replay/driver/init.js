@@ -1,0 +1,47 @@
+// Runs in every document before any script of the page, with BINDING and TOKEN filled in by the host. It takes the host's binding out
+// of the page's reach, captures the natives it needs, leaves one door for the page client, and hands the function that answers
+// calls to the host in a console message that no page can read. Hard part: nothing here may depend on what a page can replace later,
+// so a call is flat text put together from primitives (a `toJSON` on a prototype has nothing to act on).
+(() => {
+  "use strict";
+  const post = globalThis["BINDING"];
+  delete globalThis["BINDING"];
+  if (window.top !== window || typeof post !== "function") return;
+  const quote = JSON.stringify;
+  const isFinite = Number.isFinite;
+  const NativePromise = Promise;
+  const NativeError = Error;
+  const waiting = Object.create(null);
+  let calls = 0;
+  let connections = 0;
+
+  const encode = (value) => {
+    if (value === undefined) return "null";
+    if (typeof value === "string") return quote(value);
+    return typeof value === "number" && isFinite(value) ? quote(value) : "false";
+  };
+
+  const connect = (run) => {
+    const connection = ++connections;
+    let sequence = 0;
+    return (method, first, second, option) =>
+      new NativePromise((resolve, reject) => {
+        const id = ++calls;
+        const head = `${id},${encode(run)},${connection},${++sequence},${encode(method)}`;
+        const text = `[${head},${encode(first)},${encode(second)},${encode(option)}]`;
+        waiting[id] = { resolve, reject };
+        post(text);
+      });
+  };
+
+  const answer = (id, failure) => {
+    const call = waiting[id];
+    if (call === undefined) return;
+    delete waiting[id];
+    if (failure === null) call.resolve();
+    else call.reject(new NativeError(failure));
+  };
+
+  Object.defineProperty(globalThis, Symbol.for("vitexec.connect"), { value: connect });
+  console.debug("TOKEN", answer);
+})();

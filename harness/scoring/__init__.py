@@ -1,0 +1,1 @@
+"""Headline numbers, decided from records alone."""

@@ -1,0 +1,2 @@
+// What the engine's unused physics module gets instead of a physics library.
+module.exports = {};
