@@ -26,6 +26,10 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Clock = Literal["real", "virtual"]
 
 
+MEMORY_BESIDE_WORKSPACE_MIB = 2048
+"""/tmp (1024), home (256) and shared memory (256) of an agent's container, and 512 for its processes."""
+
+
 class FilePin(Document):
     """A file of this repository, by path and content."""
 
@@ -102,6 +106,14 @@ class ContainerLimits(Document):
     agent: Limits = Limits(memory_mib=4096, pids=512, cpus=2)
     game: Limits = Limits(memory_mib=1024, pids=128, cpus=1)
     browser: Limits = Limits(memory_mib=3072, pids=512, cpus=2)
+
+    @model_validator(mode="after")
+    def _supervisor_survives(self) -> "ContainerLimits":
+        """Workspace and other memory folders count as memory: full ones must leave room for the container's PID 1."""
+        least = self.agent.workspace_mib + MEMORY_BESIDE_WORKSPACE_MIB
+        if self.agent.memory_mib < least:
+            raise ValueError(f"the agent needs memory_mib of at least {least} with this workspace_mib")
+        return self
 
 
 class Replays(Document):

@@ -34,13 +34,8 @@ EXCLUDED_PATHS = (
 )
 INCLUDED_PATHS = ("/usr/share/doc/*/copyright",)
 
-TRACES = (
-    '"$1"/etc/*-',
-    '"$1"/etc/apt/sources.list',
-    '"$1"/etc/apt/apt.conf.d/*mmdebstrap',
-    '"$1"/etc/dpkg/dpkg.cfg.d/*mmdebstrap',
-)
-"""What would tell one mmdebstrap, or one place of its package archive, from another."""
+TRACES = ('"$1"/etc/*-', '"$1"/etc/apt/sources.list')
+"""Backup copies with dates in them, and the place of the package archive."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,6 @@ def make_root(
             "--format=tar",
             f"--include={','.join(sorted(pins))}",
             '--aptopt=APT::Install-Recommends "false"',
-            "--dpkgopt=force-unsafe-io",
             *(f"--dpkgopt=path-exclude={path}" for path in EXCLUDED_PATHS),
             *(f"--dpkgopt=path-include={path}" for path in INCLUDED_PATHS),
             *(f"--customize-hook={hook}" for hook in [*user_hooks(recipe.user), *compile_hooks(compiled)]),
@@ -124,7 +118,12 @@ def write_archive(folder: Path, pins: dict[str, DebPin], pool: Pool) -> None:
 def _mmdebstrap(arguments: list[str], epoch: int) -> None:
     mode = "root" if os.geteuid() == 0 else "unshare"
     room = os.environ.get("TMPDIR", "/var/tmp")
-    environment = {**plain_environment(), "SOURCE_DATE_EPOCH": str(epoch), "TMPDIR": room}
+    environment = {
+        **plain_environment(),
+        "SOURCE_DATE_EPOCH": str(epoch),
+        "TMPDIR": room,
+        "DPKG_FORCE": "unsafe-io",
+    }
     command = ["mmdebstrap", f"--mode={mode}", *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

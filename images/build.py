@@ -1,9 +1,9 @@
 """How a recipe and its pins become layers, step by step.
 
 Each step has a key, the digest of everything it is made from, so a step is done once for a key and only what
-changed is done again: an edited driver costs the last, small layer. A key that images.lock knows must give
-the layer that the lock knows; anything else means that the build is not reproducible on this host, and is
-said instead of used. The agent's Debian layer is the difference of two whole roots, which is what lets the
+changed is done again: an edited driver costs the last, small layer. A key that images.lock knows should give
+the layer that the lock knows; where it does not (another version of a build tool on this host), that is drift
+like any other: said, and used only when the operator accepts it. The agent's Debian layer is the difference of two whole roots, which is what lets the
 agent and the replay share all that lies below it.
 """
 
@@ -29,7 +29,7 @@ from images.recipe import Recipe, canonical_sha256, load_recipe, recipe_sha256, 
 Progress = Callable[[str], None]
 MakeLayer = Callable[[Path], str]
 
-BUILDER = 1
+BUILDER = 2
 """Raised when a step comes to make other bytes from the same pins."""
 
 SERVER_SUFFIXES = (".mjs", ".js")
@@ -236,13 +236,16 @@ class Build:
             if diff_id is None:
                 progress(f"{self.recipe.name}: making the layer {step.name}")
                 diff_id = self.layers.keep(step.name, step.key, step.make)
-            if promised and promised != diff_id:
-                raise InfraFailure(
-                    f"The layer {step.name} of {self.recipe.name!r} came out as {diff_id} where images.lock says "
-                    f"{promised} for the same packages; this host does not build reproducibly, load a saved image."
-                )
             done.append(LockedLayer(step=step.name, key=step.key, diff_id=diff_id))
         return done
+
+    def unlike_the_lock(self, layers: list[LockedLayer]) -> list[str]:
+        """The steps that made other bytes than the lock has for the same key."""
+        return [
+            layer.step
+            for step, layer in zip(self.steps(), layers, strict=True)
+            if (promised := self.locked(step)) and promised != layer.diff_id
+        ]
 
     def image(self, layers: list[LockedLayer]) -> Image:
         labels = {"org.playproof.recipe": self.files_sha256}

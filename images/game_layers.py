@@ -46,6 +46,7 @@ class GameBuild:
     replay: Build
     pool: Pool
     layers: Layers
+    locked: tuple[LockedLayer, ...] = ()
 
     @property
     def files_key(self) -> str:
@@ -66,18 +67,27 @@ class GameBuild:
     def foreseen(self) -> list[LockedLayer] | None:
         found: list[LockedLayer] = []
         for step, key in self.steps:
-            diff_id = self.layers.known(key)
+            diff_id = self.known(key)
             if diff_id is None:
                 return None
             found.append(LockedLayer(step=step, key=key, diff_id=diff_id))
         return found
 
+    def known(self, key: str) -> str | None:
+        return self.layers.known(key) or next(
+            (layer.diff_id for layer in self.locked if layer.key == key), None
+        )
+
+    def made(self, key: str) -> str | None:
+        diff_id = self.known(key)
+        return diff_id if diff_id and self.layers.file(diff_id).exists() else None
+
     def missing(self) -> bool:
-        return any(self.layers.made(key) is None for _, key in self.steps)
+        return any(self.made(key) is None for _, key in self.steps)
 
     def source_sha256(self) -> str:
         """The digest of the game's files, read from their layer."""
-        made = self.layers.made(self.files_key)
+        made = self.made(self.files_key)
         if made is None:
             raise InfraFailure(
                 f"The game {self.game.recipe.name} is not built; run `playproof images build` with it."
@@ -88,7 +98,7 @@ class GameBuild:
 
     def make_files(self, client: DockerClient | None, replay_ref: str, progress: Progress) -> None:
         recipe = self.game.recipe
-        if self.layers.made(self.files_key):
+        if self.made(self.files_key):
             return
         progress(f"{recipe.name}: making the layer game")
         npm.fetch(self.game.npm_pins(), self.pool)
@@ -103,7 +113,7 @@ class GameBuild:
 
     def make_cache(self, client: DockerClient, game_ref: str, progress: Progress) -> None:
         """Runs the optimiser in an image that holds the files already."""
-        if self.game.recipe.serve != "vite" or self.layers.made(self.cache_key):
+        if self.game.recipe.serve != "vite" or self.made(self.cache_key):
             return
         progress(f"{self.game.recipe.name}: making the layer game-cache")
         server = [

@@ -20,6 +20,7 @@ from typing import IO, cast
 
 HOST_LEFTOVERS = re.compile(
     r"etc/(hostname|resolv\.conf|machine-id|apt/sources\.list|apt/sources\.list\.d/.+)"
+    r"|etc/(apt/apt\.conf\.d|dpkg/dpkg\.cfg\.d)/99mmdebstrap"
     r"|(dev|proc|sys|run|tmp|var/tmp|var/log|var/cache/apt|var/lib/apt/lists)/.+"
     r"|var/cache/ldconfig/aux-cache|var/cache/debconf/.+-old|var/lib/dpkg/.+-old|var/lib/systemd/random-seed"
 )

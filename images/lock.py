@@ -79,6 +79,8 @@ class Lock(Strict):
     drifted_from: str = ""
     """The pins (by digest) that could no longer be had; a lock that drifted from others is out of date."""
     images: dict[str, LockEntry] = Field(default_factory=dict)
+    games: dict[str, tuple[LockedLayer, ...]] = Field(default_factory=dict)
+    """What each game's layers came out as: packages are pinned in the game's own recipe."""
 
     def pins_sha256(self) -> str:
         return canonical_sha256(

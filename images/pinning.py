@@ -44,6 +44,19 @@ def pinned(
     return lock
 
 
+def accepted(
+    lock: Lock, name: str, steps: Sequence[str], accept_drift: bool, progress: Callable[[str], None]
+) -> Lock:
+    """The lock after layers came out with other bytes than it has for the same packages."""
+    told = f"{name}: the layers {', '.join(steps)} came out other than images.lock has them for the same packages"
+    if not accept_drift:
+        raise InfraFailure(f"{told} (another mmdebstrap?); load a saved image, or build with --accept-drift.")
+    progress(f"{told}; accepted as drift")
+    return lock.model_copy(
+        update={"state": "drifted", "drifted_from": lock.drifted_from or lock.pins_sha256()}
+    )
+
+
 def answers(lock: Lock, recipe: Recipe) -> bool:
     """Whether the lock's pins are an answer to what the recipe asks for."""
     return recipe.name in lock.images and lock.images[recipe.name].pins.requests == wishes(recipe)

@@ -26,7 +26,7 @@ from images.files import alone, write_atomic
 from images.game_layers import GameBuild
 from images.games import game_names, load_game
 from images.lock import LOCK_PATH, Built, Lock, LockedLayer, LockEntry, Pins, read_lock, write_lock
-from images.pinning import pinned
+from images.pinning import accepted, answers, pinned
 from images.pool import Pool
 from images.recipe import REPO, canonical_sha256, load_recipe, recipe_names
 from images.ref import ImageRef, Listed, ListedState, full_name
@@ -82,6 +82,10 @@ class ImageStore:
         with alone(self.root / "building"):
             return self._make_ready(ref.name, ref.game, client, progress)
 
+    def _write(self, lock: Lock) -> None:
+        if lock != self.lock():
+            write_lock(lock, self.drift_path if lock.state == "drifted" else self.lock_path)
+
     def _make_ready(self, name: str, game: str | None, client: DockerClient, progress: Progress) -> ImageRef:
         if not self.is_built(name):
             self._build([name], False, progress)
@@ -109,16 +113,19 @@ class ImageStore:
     def _build(self, names: Iterable[str], accept_drift: bool, progress: Progress) -> Sequence[ImageRef]:
         wanted = [found for name in names for found in self._with_lower(name)]
         names = list(dict.fromkeys(wanted))
-        lock = pinned(self.lock(), [load_recipe(name) for name in names], self.pool, accept_drift, progress)
+        lock = self.lock()
+        lacking = [load_recipe(name) for name in names if not self._has_packages(name, lock)]
+        lock = pinned(lock, lacking, self.pool, accept_drift, progress)
         for name in names:
             build = self._plan(name, lock)
             layers = build.make(progress)
+            if unlike := build.unlike_the_lock(layers):
+                lock = accepted(lock, name, unlike, accept_drift, progress)
             digest = build.image(layers).digest
             built = Built(recipe_sha256=build.files_sha256, layers=tuple(layers), digest=digest)
             lock = lock.with_entry(name, LockEntry(pins=lock.images[name].pins, built=built))
             progress(f"{name}: {digest}")
-        if lock != self.lock():
-            write_lock(lock, self.drift_path if lock.state == "drifted" else self.lock_path)
+        self._write(lock)
         refs = [self.resolve(name) for name in names]
         known: dict[str, str] = (
             json.loads(self.current_path.read_text()) if self.current_path.exists() else {}
@@ -130,19 +137,16 @@ class ImageStore:
     def _build_game(self, game: str, client: DockerClient, progress: Progress) -> None:
         """Makes the game's layers, in containers of the replay image where that takes running something."""
         build = self._game(game, self.lock())
-        if not build.missing():
-            return
-        replay = self._make_ready(GAMES_RUN_ON, None, client, progress)
-        build.make_files(client, replay.engine_ref, progress)
         if build.missing():
-            files = [
-                LockedLayer(step=step, key=key, diff_id=self.layers.known(key) or "")
-                for step, key in build.steps[:1]
-            ]
-            lower = build.replay.foreseen() or []
-            image = self._compose(build.replay, build, [*lower, *files])
+            replay = self._make_ready(GAMES_RUN_ON, None, client, progress)
+            build.make_files(client, replay.engine_ref, progress)
+        if build.missing():
+            files = LockedLayer(step="game", key=build.files_key, diff_id=build.known(build.files_key) or "")
+            image = self._compose(build.replay, build, [*(build.replay.foreseen() or []), files])
             reference = load_image(client, image, self.layer_files(image), progress, tag=False)
             build.make_cache(client, reference, progress)
+        lock = self.lock()
+        self._write(lock.model_copy(update={"games": {**lock.games, game: tuple(build.foreseen() or ())}}))
 
     def game_source(self, game: str) -> str:
         """The digest of a game's files as they lie in its image."""
@@ -206,11 +210,23 @@ class ImageStore:
             load_image(client, image, self.layer_files(image), progress, tag=keeps_whole_images(client))
         return [image.digest for image in images]
 
+    def _has_packages(self, name: str, lock: Lock) -> bool:
+        """Whether the layers that packages are in lie here, so that only our own files may be missing."""
+        build = self._plan(name, lock)
+        layers = build.foreseen() if answers(lock, build.recipe) else None
+        return layers is not None and all(self.layers.file(layer.diff_id).exists() for layer in layers[:-1])
+
     def _listed(self, ref: ImageRef) -> Listed:
         image = self._image_of(ref.name, ref.game)
         files = [self.layers.file(layer) for layer in image.layers] if image else []
         there = [path for path in files if path.exists()]
-        state: ListedState = "built" if files and there == files else "out of date" if there else "not built"
+        state: ListedState = (
+            "built"
+            if files and there == files
+            else "out of date"
+            if self._has_packages(ref.name, self.lock())
+            else "not built"
+        )
         return Listed(
             ref.name, ref.game, ref.digest, state, sum(path.stat().st_size for path in there), ref.drifted
         )
@@ -231,7 +247,8 @@ class ImageStore:
         )
 
     def _game(self, game: str, lock: Lock) -> GameBuild:
-        return GameBuild(load_game(game), self._plan(GAMES_RUN_ON, lock), self.pool, self.layers)
+        locked = lock.games.get(game, ())
+        return GameBuild(load_game(game), self._plan(GAMES_RUN_ON, lock), self.pool, self.layers, locked)
 
     def _image_of(self, name: str, game: str | None) -> Image | None:
         lock = self.lock()

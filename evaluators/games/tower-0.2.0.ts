@@ -16,9 +16,10 @@ let startedAt = 0;
 let clearedAt: number | null = null;
 
 function look(): void {
+  if (clearedAt !== null) return;
   const current = page.Q?.stage(0) ?? null;
-  if (clearedAt === null && stage !== null && mostDots > 0 && stage.dotCount === 0) clearedAt = now();
-  if (current === stage) return;
+  if (stage !== null && mostDots > 0 && stage.dotCount === 0) clearedAt = now();
+  if (clearedAt !== null || current === stage) return;
   stage = current;
   attempts++;
   mostDots = current === null ? 0 : current.dotCount;

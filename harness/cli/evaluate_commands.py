@@ -1,6 +1,7 @@
 """`replay` and `evaluate`: clean replays of any script, and new evaluations of archived runs."""
 
 import secrets as random_names
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +14,14 @@ from contracts.errors import ExitCode, WrongInput
 from contracts.record import Evaluation, ReplayRecord
 from harness.archive.files import write_json
 from harness.archive.manifest import seal
-from harness.archive.store import read_record, write_record
+from harness.archive.store import Store, read_record, write_record
 from harness.cli.display import console, print_json, replay_table, seconds
-from harness.cli.options import Json, Runs
+from harness.cli.options import Json, Runs, store_at
 from harness.cli.setup import appliance
 from harness.pipeline.appliance import Appliance, pinned_images
 from harness.pipeline.collect import read_artifact
 from harness.pipeline.evaluate import EvaluationJob, describe, evaluate
+from harness.pipeline.run import contract_of
 from harness.replay.project import Project, read_folder
 from harness.replay.replay import ReplayJob, play_once
 from harness.scoring.play import ranked_time_ms
@@ -51,25 +53,41 @@ def replay(
     """Play a script in clean containers and judge it; nothing of it is ranked."""
     if (run is None) == (script is None):
         raise WrongInput("Give either a run, or --script FILE with --game G.")
+    what = _archived(store_at(runs), run) if run is not None else _given(script, game, evaluator)
     ready = appliance(runs)
-    if run is not None:
-        folder = ready.store.find(run)
-        contract = find_contract(read_record(folder).contract)
-        data, name = read_artifact(folder, contract), Path(contract.artifact).name
-        if data is None:
-            raise WrongInput(f"Run {folder.name} left no artifact, so there is nothing to replay.")
-        jobs = _contract_jobs(ready, contract, data, name, count)
-    else:
-        if script is None or game is None:
-            raise WrongInput(
-                "--game is missing: name a contract's game or a folder, and the script plays that."
-            )
-        data, name = _read_script(script), script.name
-        if Path(game).is_dir():
-            jobs = _folder_jobs(ready, Path(game).absolute(), evaluator, data, name, count or 1)
-        else:
-            jobs = _contract_jobs(ready, _contract_of(game), data, name, count)
-    _play(ready, jobs, out or _new_folder(ready), as_json)
+    _play(ready, _jobs(ready, what, count), out or _new_folder(ready), as_json)
+
+
+@dataclass(frozen=True)
+class _What:
+    """A script and the game it plays: a contract's, or a folder's with or without a judge."""
+
+    script: bytes
+    name: str
+    contract: Contract | None = None
+    folder: Path | None = None
+    judge: str | None = None
+
+
+def _archived(store: Store, name: str) -> _What:
+    folder = store.find(name)
+    contract = contract_of(folder, read_record(folder))
+    data = read_artifact(folder, contract)
+    if data is None:
+        raise WrongInput(f"Run {folder.name} left no artifact, so there is nothing to replay.")
+    return _What(data, Path(contract.artifact).name, contract)
+
+
+def _given(script: Path | None, game: str | None, evaluator: Path | None) -> _What:
+    if script is None or game is None:
+        raise WrongInput("--game is missing: name a contract's game or a folder, and the script plays that.")
+    data = _read_script(script)
+    folder = Path(game).absolute()
+    if not folder.is_dir():
+        return _What(data, script.name, _contract_of(game))
+    read_folder(folder)
+    judge = None if evaluator is None else _read_script(evaluator).decode(errors="replace")
+    return _What(data, script.name, folder=folder, judge=judge)
 
 
 def _new_folder(ready: Appliance) -> Path:
@@ -95,52 +113,35 @@ def _contract_of(game: str) -> Contract:
     return matching[-1] if matching else find_contract(game)
 
 
-def _contract_jobs(
-    ready: Appliance, contract: Contract, data: bytes, name: str, count: int | None
-) -> list[ReplayJob]:
-    images = pinned_images(ready, contract)
-    project = images.project()
-    judge = contract.evaluator_source()
-    seeds = contract.replays.seeds
+def _jobs(ready: Appliance, what: _What, count: int | None) -> list[ReplayJob]:
+    """The replays to make: a contract's own number of them, or one of a folder."""
+    if what.contract is not None:
+        images = pinned_images(ready, what.contract)
+        project, browser, judge = (
+            images.project(),
+            images.browser.engine_ref,
+            what.contract.evaluator_source(),
+        )
+        rules, caps, limits = what.contract.replays, what.contract.caps, what.contract.limits
+    else:
+        browser = ready.ready_image("replay", None).engine_ref
+        project, judge = Project(browser, folder=what.folder), what.judge
+        rules, caps, limits = Replays(count=1, seeds=(1,)), Caps(), ContainerLimits()
     return [
         ReplayJob(
             run_id="replay",
             index=index,
-            script=data,
-            script_name=name,
+            script=what.script,
+            script_name=what.name,
             project=project,
-            browser_image=images.browser.engine_ref,
+            browser_image=browser,
             evaluator=judge,
-            seed=seeds[(index - 1) % len(seeds)],
-            replays=contract.replays,
-            caps=contract.caps,
-            limits=contract.limits,
+            seed=rules.seeds[(index - 1) % len(rules.seeds)],
+            replays=rules,
+            caps=caps,
+            limits=limits,
         )
-        for index in range(1, (count or contract.replays.count) + 1)
-    ]
-
-
-def _folder_jobs(
-    ready: Appliance, folder: Path, evaluator: Path | None, data: bytes, name: str, count: int
-) -> list[ReplayJob]:
-    read_folder(folder)
-    image = ready.ready_image("replay", None)
-    judge = None if evaluator is None else _read_script(evaluator).decode(errors="replace")
-    return [
-        ReplayJob(
-            run_id="replay",
-            index=index,
-            script=data,
-            script_name=name,
-            project=Project(image.engine_ref, folder=folder),
-            browser_image=image.engine_ref,
-            evaluator=judge,
-            seed=index,
-            replays=Replays(count=1, seeds=(index,)),
-            caps=Caps(),
-            limits=ContainerLimits(),
-        )
-        for index in range(1, count + 1)
+        for index in range(1, (count or rules.count) + 1)
     ]
 
 
@@ -220,7 +221,7 @@ def _evaluate_again(ready: Appliance, name: str, current_images: bool) -> Evalua
         raise WrongInput(
             f"Run {record.run_id} is not complete; `playproof run --resume {record.run_id}` first."
         )
-    contract = find_contract(record.contract)
+    contract = contract_of(folder, record)
     images = pinned_images(ready, contract)
     changed = [key for key, used in images.used().items() if used.digest != record.images[key].digest]
     if changed and not current_images:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from contracts.canonical import sha256_bytes
 from contracts.contract import Contract
-from contracts.errors import InfraFailure
+from contracts.document import load
+from contracts.errors import InfraFailure, WrongInput
 from contracts.plan import Stack
 from contracts.prompt import pinned_prompt, prompt_sha256
 from contracts.record import RunRecord, StackUsed, Wall
-from harness.archive.files import write_bytes
+from harness.archive.files import write_bytes, write_json
 from harness.archive.store import new_run_id, utc_now, write_record
 from harness.pipeline.appliance import Appliance, PinnedImages, pinned_images
 from harness.pipeline.collect import read_artifact
@@ -24,6 +25,7 @@ from harness.pipeline.rig import rig
 from harness.pipeline.session_stage import hold_session, resume_collect
 
 PROMPT = "prompt.md"
+CONTRACT = "contract.json"
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,19 @@ def begin(appliance: Appliance, order: Order) -> tuple[Path, RunRecord]:
     )
     folder = appliance.store.folder(record.run_id)
     write_bytes(folder / PROMPT, prompt.encode())
+    write_json(folder / CONTRACT, contract.model_dump(mode="json"))
     write_record(folder, record)
     return folder, record
+
+
+def contract_of(folder: Path, record: RunRecord) -> Contract:
+    """The contract a run was made under, as it was then; raises WrongInput where it is not the recorded one."""
+    contract = load(folder / CONTRACT, Contract)
+    if contract.digest != record.contract_digest:
+        raise WrongInput(
+            f"{folder / CONTRACT} is not the contract of {record.run_id}: its digest differs; restore the file."
+        )
+    return contract
 
 
 def finish(appliance: Appliance, order: Order, folder: Path, record: RunRecord) -> RunRecord:

@@ -6,11 +6,13 @@ kept for the whole session, yet each command's status must be exact and its outp
 output travel apart (a memfd, a socket, a FIFO per command) and nothing is ever scraped from output; a timeout must
 end all that one command started, setsid children too, while older servers and the shell's state live on, so the
 shell is unwound by a trap that returns out of the file which evaluates the command.
+One file on purpose, because it is copied alone into the image.
 The frame functions at the top are also the host's half of the channel (shell.py imports them).
 """
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import re
@@ -41,6 +43,7 @@ RESIGNAL_S = 0.2
 LOOK_S = 0.25  # how often a running command's caps are looked at
 CROWDED_S = 2.0  # bash tries for half a minute to fork where it cannot: the command is ended sooner
 UNWIND_S = 1.0  # how long the shell may take to give up a command whose processes are dead
+ANSWER_S = 30.0  # how long a busy machine may take to give a new shell its variables back
 SWEEP_S = 5.0
 BACKGROUND_LOG = 1 << 20
 BACKGROUND_FOLDER = Path("/tmp/playproof")
@@ -330,8 +333,6 @@ class Bash:
 
 def _high(fd: int) -> int:
     """The same file at a number that cannot collide with those given to bash."""
-    import fcntl
-
     moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 32)
     os.close(fd)
     return moved
@@ -507,8 +508,7 @@ class Supervisor:
             sys.exit(0)
         job = self.job
         if job is None:
-            if self.gauges.met()[0] > self.met[0]:
-                self.clear_crowd()
+            self.clear_crowd()
             return
         if now >= job.next_look:
             job.next_look = now + LOOK_S
@@ -619,6 +619,10 @@ class Supervisor:
         if self.job or not self.bash:
             return
         now = time.monotonic()
+        if self.unanswered:
+            self.wait_for_answer(
+                ANSWER_S
+            )  # else its text would take the place of one that bash has yet to read
         self.clear_crowd()
         swept, self.swept = self.swept, 0
         timeout = order["timeout_s"]
@@ -702,9 +706,11 @@ class Supervisor:
         return started_by_command(processes(), older, self.bash.pid if self.bash else 0)
 
     def clear_crowd(self) -> None:
-        """Ends every background process when they leave no room for a command."""
-        if self.gauges.crowded():
+        """Ends every background process when they leave no room for a command, or fight over what there is."""
+        met = self.gauges.met()
+        if met[0] > self.met[0] or self.gauges.crowded():
             self.swept += self.sweep([])
+            self.met = (self.gauges.met()[0], self.met[1])
 
     def sweep(self, older: list[Process], unwind: bool = False) -> int:
         """Stops what is to die until a look finds no more of it, and only then kills: nothing forks meanwhile."""
@@ -754,10 +760,12 @@ class Supervisor:
             met.append("pids")
             if job.stopped is None:
                 job.killed += self.sweep(job.older)
-            if self.gauges.crowded():
-                job.killed += self.sweep([])
-                job.notes.append("older background processes were ended too: they filled the process limit")
             self.met = self.gauges.met()
+            time.sleep(GRACE_S)
+            self.clear_crowd()
+            if self.swept:
+                job.killed, self.swept = job.killed + self.swept, 0
+                job.notes.append("older background processes were ended too: they filled the process limit")
         job.full |= full_disks()
         return met
 
@@ -800,7 +808,7 @@ class Supervisor:
 
 def lay_out_workspace(game: Path, workspace: Path) -> None:
     """The pristine game into an empty workspace, all of it the agent's to change; node_modules stays a link."""
-    if not game.is_dir() or not workspace.is_dir() or any(workspace.iterdir()):
+    if not game.is_dir() or not os.access(workspace, os.W_OK) or any(workspace.iterdir()):
         return
     for source in sorted(game.iterdir()):
         target = workspace / source.name
@@ -819,11 +827,6 @@ def lay_out_workspace(game: Path, workspace: Path) -> None:
                 path.chmod(path.stat().st_mode | 0o600)
 
 
-def lay_out_cache(pristine: Path, cache: Path) -> None:
-    if pristine.is_dir() and not cache.exists():
-        shutil.copytree(pristine, cache, symlinks=True)
-
-
 def _note_child(_number: int, _frame: object) -> None:
     """Nothing to do: the wakeup descriptor ends the wait, and the loop reaps."""
 
@@ -833,8 +836,6 @@ def main() -> NoReturn:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, _note_child)
     lay_out_workspace(Path("/opt/game"), Path("/workspace"))
-    if cache := os.environ.get("PLAYPROOF_CACHE_DIR"):
-        lay_out_cache(Path("/opt/game-cache"), Path(cache))
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
         raise OSError(ctypes.get_errno() or errno.EPERM, "prctl(PR_SET_DUMPABLE) failed")
     Supervisor(float(os.environ.get("PLAYPROOF_EXPIRES") or 0)).serve()

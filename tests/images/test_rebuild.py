@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from images.lock import LOCK_PATH, Lock, LockEntry, read_lock, write_lock
+from images.lock import LOCK_PATH, Built, Lock, LockEntry, read_lock, write_lock
 from images.recipe import REPO
 from images.store import ImageStore
 
@@ -37,6 +37,9 @@ def test_a_rebuild_from_the_pool_without_network_gives_the_locked_layers(tmp_pat
     for name, entry in promised.images.items():
         found = rebuilt.images[name].built
         assert found and entry.built
-        assert [(layer.step, layer.diff_id) for layer in found.layers] == [
-            (layer.step, layer.diff_id) for layer in entry.built.layers
-        ]
+        assert packages(found) == packages(entry.built)
+
+
+def packages(built: Built) -> list[tuple[str, str]]:
+    """The layers that packages are in: our own files may be edited while this test runs."""
+    return [(layer.step, layer.diff_id) for layer in built.layers if layer.step != "app"]

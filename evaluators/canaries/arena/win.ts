@@ -80,5 +80,4 @@ while (gameState.phase === "playing") {
   else await walk(Math.floor(gameState.matchTime / WEAVE_SECONDS) % 2 === 0 ? "KeyA" : "KeyD");
   if (!target.seesPlayer && player.ammo < 8 && player.reloadLeft === 0) await keyboard.press("KeyR");
 }
-await walk("");
 console.log(`${gameState.ending} after ${gameState.matchTime.toFixed(2)} s with ${player.health} hull left`);

@@ -86,6 +86,7 @@ class Bridge:
         self._binding = f"_{secrets.token_hex(16)}"
         self._token = secrets.token_hex(16)
         self._answer: str | None = None  # object id of the function in the page that ends a call
+        self._hold: str | None = None  # and of the one that imports a script and keeps it
         self._connections: dict[str, tuple[int, int]] = {}  # run -> its one connection, last sequence number
         self._calls: set[asyncio.Task[None]] = set()
         self.ownership = Ownership()
@@ -105,12 +106,22 @@ class Bridge:
         arguments = cast(list[dict[str, Any]], event.get("args") or [])
         return bool(arguments) and arguments[0].get("value") == self._token
 
+    async def import_script(self, url: str) -> dict[str, Any]:
+        """Imports a module in the page and waits for its end, however long that is."""
+        question = {
+            "objectId": self._hold,
+            "functionDeclaration": "function (url) { return this(import(url)); }",
+            "arguments": [{"value": url}],
+            "awaitPromise": True,
+            "returnByValue": True,
+        }
+        return await self._cdp.send("Runtime.callFunctionOn", question)
+
     def begin(self, run: str) -> None:
         self.ownership.begin(run)
 
     async def end(self, run: str) -> list[Exception]:
         """Refuses the run's further input and puts everything it held back; returns what failed on the way."""
-        self._connections.pop(run, None)
         if not self.ownership.close(run):
             return []
         try:
@@ -124,7 +135,7 @@ class Bridge:
 
     def _take_answer(self, event: dict[str, Any]) -> None:
         if self.is_own_message(event):
-            self._answer = event["args"][1].get("objectId")
+            self._answer, self._hold = (value.get("objectId") for value in event["args"][1:3])
 
     def _called(self, event: dict[str, Any]) -> None:
         if event.get("name") != self._binding:
@@ -139,12 +150,13 @@ class Bridge:
         task.add_done_callback(self._calls.discard)
 
     def _suspect(self, call: Call) -> str | None:
-        """Why this call cannot be one of the run's client, if so."""
-        if not self.ownership.is_active(call.run):
-            return "the run is not active"
+        """Why this call cannot be one of the run's client, if so. A run that just ended still has one: its calls may be late."""
         if not self._input.knows(call.method):
             return "there is no such call"
-        connection, sequence = self._connections.get(call.run, (call.connection, 0))
+        known = self._connections.get(call.run)
+        if known is None and not self.ownership.is_active(call.run):
+            return "the run is not active"
+        connection, sequence = known or (call.connection, 0)
         if call.connection != connection or call.sequence != sequence + 1:
             return "not the client of the run"
         self._connections[call.run] = (connection, call.sequence)

@@ -1,6 +1,6 @@
 // Runs in every document before any script of the page, with BINDING and TOKEN filled in by the host. It takes the host's binding out
-// of the page's reach, captures the natives it needs, leaves one door for the page client, and hands the function that answers
-// calls to the host in a console message that no page can read. Hard part: nothing here may depend on what a page can replace later,
+// of the page's reach, captures the natives it needs, leaves one door for the page client, and hands the functions that answer
+// calls and hold scripts to the host in a console message that no page can read. Hard part: nothing here may depend on what a page can replace later,
 // so a call is flat text put together from primitives (a `toJSON` on a prototype has nothing to act on).
 (() => {
   "use strict";
@@ -11,9 +11,13 @@
   const isFinite = Number.isFinite;
   const NativePromise = Promise;
   const NativeError = Error;
+  const { apply } = Reflect;
+  const { then } = Promise.prototype;
+  const running = Object.create(null);
   const waiting = Object.create(null);
   let calls = 0;
   let connections = 0;
+  let runs = 0;
 
   const encode = (value) => {
     if (value === undefined) return "null";
@@ -42,6 +46,10 @@
     else call.reject(new NativeError(failure));
   };
 
+  // A module that waits for ever would be collected as garbage, and one that throws is no unhandled rejection: it is held, and heard.
+  const hold = (module) =>
+    (running[++runs] = new NativePromise((resolve, reject) => apply(then, module, [() => resolve(), reject])));
+
   Object.defineProperty(globalThis, Symbol.for("vitexec.connect"), { value: connect });
-  console.debug("TOKEN", answer);
+  console.debug("TOKEN", answer, hold);
 })();

@@ -228,7 +228,7 @@ class Place:
     """The project's folder and the page in it."""
 
     root: Path
-    page: str
+    page: str | None  # None: the project's own entry
 
 
 def find_place(path: str | None, folder: Path) -> Place:
@@ -236,13 +236,13 @@ def find_place(path: str | None, folder: Path) -> Place:
     if path is not None and path != "/":
         wanted = folder / path
         if wanted.is_dir():
-            return Place(wanted.resolve(), "/")
+            return Place(wanted.resolve(), None)
         if not path.startswith("/"):
             path = f"/{path}"
     for candidate in (folder, *folder.parents):
         if any((candidate / name).exists() for name in _PROJECT_FILES):
-            return Place(candidate.resolve(), path or "/")
-    return Place(folder.resolve(), path or "/")
+            return Place(candidate.resolve(), path)
+    return Place(folder.resolve(), path)
 
 
 _LOOKS_LIKE_A_FILE = re.compile(r"[\w./@-]+\.(?:[cm]?[jt]s|[jt]sx)")

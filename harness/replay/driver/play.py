@@ -51,7 +51,7 @@ class Deadline:
 async def open_stage(server: ProjectServer, place: Place, options: Options) -> Stage:
     """A page that is prepared and not yet loaded, so that recording and traces can begin before it."""
     return await Stage.open(
-        server.url(place.page), server.nonce, options.viewport, gpu=options.gpu, load=False
+        server.url(place.page or server.entry), server.nonce, options.viewport, gpu=options.gpu, load=False
     )
 
 

@@ -7,14 +7,28 @@ import fs from "node:fs";
 import path from "node:path";
 
 export const PRISTINE = "/opt/game";
+const MANIFEST = "/opt/game.json";
 export const PRISTINE_CACHE = "/opt/game-cache";
 export const MAX_SCRIPT_BYTES = 1024 * 1024; // a script is source; more than 1 MiB is data or a bundle
 const SCRIPT_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\.(?:[cm]?[jt]s|[jt]sx)$/;
 
+/** True for a folder that the image's game was laid out in (or is). */
+export function madeFromPristine(root) {
+  if (!fs.existsSync(PRISTINE)) return false;
+  if (fs.realpathSync(root) === PRISTINE) return true;
+  const modules = path.join(root, "node_modules");
+  return fs.existsSync(modules) ? fs.realpathSync(modules).startsWith(PRISTINE + path.sep) : path.resolve(root) === "/workspace";
+}
+
+/** How the image's game says it is served: {serve, entry}. */
+export function manifestOf(root) {
+  const known = madeFromPristine(root) && fs.existsSync(MANIFEST) ? JSON.parse(fs.readFileSync(MANIFEST, "utf8")) : {};
+  return { serve: known.serve ?? "vite", entry: known.entry ?? "/" };
+}
+
 /** Copies the pristine project into an empty working folder; dependencies become a link. True when it copied. */
 export function prepare(root) {
-  if (!fs.existsSync(PRISTINE) || path.resolve(root) === PRISTINE) return false;
-  fs.mkdirSync(root, { recursive: true });
+  if (!fs.existsSync(PRISTINE) || !fs.existsSync(root) || path.resolve(root) === PRISTINE) return false;
   if (fs.readdirSync(root).length > 0) return false;
   for (const name of fs.readdirSync(PRISTINE)) {
     const from = path.join(PRISTINE, name);

@@ -104,14 +104,8 @@ def _check(script: str, check: str) -> str | None:
 
 
 async def _evaluate(stage: "Stage", script: str) -> PageThrew | None:
-    """Imports the script; the promise is held by id, or a module that waits for ever would be collected as garbage."""
-    started = await stage.cdp.send("Runtime.evaluate", {"expression": f"import({json.dumps(script)})"})
-    if "exceptionDetails" not in started:
-        promise = {"promiseObjectId": started["result"]["objectId"]}
-        started = await stage.cdp.send("Runtime.awaitPromise", promise)
-    if "exceptionDetails" not in started:
-        return None
-    return await read_thrown(stage.cdp, started["exceptionDetails"])
+    ended = await stage.bridge.import_script(script)
+    return await read_thrown(stage.cdp, ended["exceptionDetails"]) if "exceptionDetails" in ended else None
 
 
 async def _watch(

@@ -5,7 +5,8 @@
 //   --root DIR         project (default /workspace; filled from /opt/game when empty)
 //   --config FILE      Vite configuration (default: the project's own)
 //   --cache-dir DIR    optimiser cache (default: a new folder /tmp/vitexec-XXXXXX; filled from /opt/game-cache)
-//   --serve vite|static   --entry PATH   --port N   --optimize-only   --control
+//   --serve vite|static   --entry PATH   (default: as /opt/game.json says, else vite and /)
+//   --port N   --optimize-only   --control
 //
 // First line out: {"port","nonce","entry"}. With --optimize-only: {"cache_dir","dependencies"} once the cache is complete.
 // Orders: prepare · put_script {name,text} · inline {name,text} · script_url {file} · map_stack {text} · digest · stop.
@@ -17,7 +18,7 @@ import path from "node:path";
 import readline from "node:readline";
 import { parseArgs } from "node:util";
 
-import { listSource, prepare, PRISTINE, putScript, restoreCache } from "./project.mjs";
+import { listSource, madeFromPristine, manifestOf, prepare, putScript, restoreCache } from "./project.mjs";
 import { mapStack, Scripts } from "./scripts.mjs";
 import { serveStatic } from "./static_serve.mjs";
 import { serveVite } from "./vite_serve.mjs";
@@ -26,18 +27,20 @@ const OPTIONS = {
   root: { type: "string", default: "/workspace" },
   config: { type: "string" },
   "cache-dir": { type: "string" },
-  serve: { type: "string", default: "vite" },
-  entry: { type: "string", default: "/" },
+  serve: { type: "string" },
+  entry: { type: "string" },
   port: { type: "string", default: "0" },
   "optimize-only": { type: "boolean", default: false },
   control: { type: "boolean", default: false },
 };
 
 /** Starts a server for a project folder: {port, nonce, entry, cacheDir, dependencies, scripts, close()}. */
-export async function start({ root, config, cacheDir, serve = "vite", entry = "/", port = 0 }) {
-  if (serve !== "vite" && serve !== "static") throw new Error(`--serve is vite or static, not ${serve}`);
+export async function start({ root, config, cacheDir, port = 0, ...given }) {
   prepare(root);
   if (!fs.existsSync(root) || !fs.statSync(root).isDirectory()) throw new Error(`there is no project folder ${root}`);
+  const serve = given.serve ?? manifestOf(root).serve;
+  const entry = given.entry ?? manifestOf(root).entry;
+  if (serve !== "vite" && serve !== "static") throw new Error(`--serve is vite or static, not ${serve}`);
   const cache = cacheDir ?? fs.mkdtempSync(path.join(os.tmpdir(), "vitexec-"));
   fs.mkdirSync(cache, { recursive: true });
   if (madeFromPristine(root)) restoreCache(cache);
@@ -50,13 +53,6 @@ export async function start({ root, config, cacheDir, serve = "vite", entry = "/
     if (cacheDir === undefined && !keepCache) fs.rmSync(cache, { recursive: true, force: true });
   };
   return { port: server.port, nonce, entry, cacheDir: cache, dependencies: server.dependencies, scripts, mapOf: server.mapOf, close };
-}
-
-function madeFromPristine(root) {
-  if (!fs.existsSync(PRISTINE)) return false;
-  if (fs.realpathSync(root) === PRISTINE) return true;
-  const modules = path.join(root, "node_modules");
-  return fs.existsSync(modules) ? fs.realpathSync(modules).startsWith(PRISTINE + path.sep) : path.resolve(root) === "/workspace";
 }
 
 function orders(root, server) {

@@ -17,15 +17,18 @@ LONGEST_LINE = 64 * 1024 * 1024
 
 
 class ProjectServer:
-    def __init__(self, process: Process, port: int, nonce: str) -> None:
+    def __init__(self, process: Process, port: int, nonce: str, entry: str) -> None:
         self._process = process
         self._turn = asyncio.Lock()
         self.port = port
         self.nonce = nonce
+        self.entry = entry
 
     @classmethod
-    async def start(cls, root: Path, config: Path | None = None, serve: str = "vite") -> Self:
-        arguments = ["--control", "--root", str(root), "--serve", serve]
+    async def start(cls, root: Path, config: Path | None = None, serve: str | None = None) -> Self:
+        arguments = ["--control", "--root", str(root)]
+        if serve is not None:
+            arguments += ["--serve", serve]
         if config is not None:
             arguments += ["--config", str(config)]
         try:
@@ -48,7 +51,7 @@ class ProjectServer:
         except TimeoutError:
             process.kill()
             raise DriverFailure(f"the project {root} was not served within {START_TIMEOUT_S:g} s") from None
-        return cls(process, int(first["port"]), str(first["nonce"]))
+        return cls(process, int(first["port"]), str(first["nonce"]), str(first["entry"]))
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"

@@ -36,6 +36,13 @@ seen.length = 0;
 """What the tests' scripts have at hand."""
 
 
+PROCESSES = """
+import json, pathlib
+found = [path.read_bytes().replace(b"\\0", b" ").decode() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")]
+print(json.dumps(found))
+"""
+
+
 @dataclass(frozen=True)
 class Box:
     """The container, and commands in it."""
@@ -63,6 +70,11 @@ class Box:
     ) -> ExecResult:
         settings = [f"{name}={value}" for name, value in environment.items()]
         return self.container.exec(["env", "-C", folder, *settings, *command], timeout_s=timeout_s)
+
+    def processes(self) -> list[str]:
+        """The command lines that run in the container."""
+        done = self.run("python3", "-c", PROCESSES)
+        return [line for line in json.loads(done.stdout) if line]
 
     def vitexec(
         self, *words: str, folder: str = "/workspace", timeout_s: float = ANSWER_TIMEOUT_S, **environment: str

@@ -84,8 +84,8 @@ def test_path_is_a_folder_of_a_project_or_a_page_in_it(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("")
     inner = tmp_path / "vitexec"
     inner.mkdir()
-    assert find_place(None, inner) == Place(tmp_path, "/")
+    assert find_place(None, inner) == Place(tmp_path, None)
     assert find_place("/levels.html", tmp_path) == Place(tmp_path, "/levels.html")
     assert find_place("levels.html", tmp_path) == Place(tmp_path, "/levels.html")
     assert find_place("/", tmp_path) == Place(tmp_path, "/")
-    assert find_place(str(inner), Path("/")) == Place(inner, "/")
+    assert find_place(str(inner), Path("/")) == Place(inner, None)
