@@ -150,6 +150,10 @@ class Contract(Document):
     artifact: str = "vitexec/best.ts"
     caps: Caps = Caps()
     limits: ContainerLimits = ContainerLimits()
+    runtime: Literal["runsc"] | None = None
+    """`runsc` (gVisor) for every container of a run; slower, and a smaller kernel surface."""
+    gpu: bool = False
+    """Whether the browser of a replay gets the host's GPU."""
     replays: Replays
 
     @property

@@ -39,12 +39,11 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class ImageUsed(Part):
-    """An image as a run used it."""
+class LockUsed(Part):
+    """What went into an image: the digest of its package list, and whether that is the repository's."""
 
-    digest: str
-    lock_sha256: str
-    lock: Lock
+    sha256: str
+    state: Lock
 
 
 class Phases(Part):
@@ -82,6 +81,8 @@ class ReplayRecord(Part):
     tape_sha256: str | None = None
     tape_proof: TapeProof | None = None
     input_events: int = 0
+    renderer: str | None = None
+    """The GL renderer of the browser."""
     bypasses: int = 0
     """Input calls that went round the page client: a finding for the audit."""
     result_sha256: str = ""
@@ -106,7 +107,9 @@ class Evaluation(Part):
     artifact_sha256: str | None
     evaluator_sha256: str
     contract_digest: str
-    images: dict[str, ImageUsed]
+    images: dict[str, str]
+    """Image name (`agent`, `game`, `browser`) → digest."""
+    locks: dict[str, LockUsed]
     replays: list[ReplayRecord]
     ranked_time_ms: float | None = None
     wall_s: float = 0
@@ -140,13 +143,13 @@ class StackUsed(Part):
 
 
 class RunRecord(Part):
-    """run.json: one stack doing one contract once."""
+    """run.json: one stack doing one contract once. Replays made without a session leave out what only a session has."""
 
     schema_version: int = SCHEMA_VERSION
     run_id: str
     kind: Literal["play"] = "play"
-    contract: str
-    contract_digest: str
+    contract: str | None = None
+    contract_digest: str | None = None
     created: str
     finished: str | None = None
     stage: Literal["session", "collect", "evaluate", "done"] = "session"
@@ -154,11 +157,13 @@ class RunRecord(Part):
     stack: StackUsed
     exit: Exit | None = None
     exit_reason: str | None = None
-    prompt_sha256: str
+    prompt_sha256: str | None = None
     artifact_sha256: str | None = None
-    evaluator_sha256: str
-    images: dict[str, ImageUsed]
-    game: dict[str, str]
+    evaluator_sha256: str | None = None
+    images: dict[str, str]
+    """Image name (`agent`, `game`, `browser`) → digest."""
+    locks: dict[str, LockUsed] = Field(default_factory=dict[str, LockUsed])
+    game: dict[str, str] = Field(default_factory=dict[str, str])
     ranked_time_ms: float | None = None
     score: float | None = None
     replays: list[ReplayRecord] = Field(default_factory=list[ReplayRecord])

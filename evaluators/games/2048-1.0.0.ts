@@ -59,7 +59,7 @@ export async function setup(): Promise<void> {
   watch();
 }
 
-export async function evaluate(): Promise<{ cleared: boolean; levelTimeMs: number | null; evidence: unknown }> {
+export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evidence: unknown } {
   look();
   const cleared = board !== null && board.won && board.highest >= WIN_TILE;
   return {

@@ -24,7 +24,7 @@ export async function setup(): Promise<void> {
   watch();
 }
 
-export async function evaluate(): Promise<{ cleared: boolean; levelTimeMs: number | null; evidence: unknown }> {
+export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evidence: unknown } {
   look();
   const cleared = clearedAt !== null && game.brickCount === 0;
   const started = startedAt ?? 0;

@@ -36,7 +36,7 @@ export async function setup(): Promise<void> {
   watch();
 }
 
-export async function evaluate(): Promise<{ cleared: boolean; levelTimeMs: number | null; evidence: unknown }> {
+export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evidence: unknown } {
   look();
   return {
     cleared: clearedAt !== null,

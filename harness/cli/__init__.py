@@ -7,7 +7,7 @@ import typer
 from contracts.errors import ExitCode, PlayproofError
 from harness import __version__
 from harness.cli import bench_command, doctor_command, evaluate_commands, log, run_commands, store_commands
-from images.cli import images_app
+from harness.cli.images_commands import images_app
 
 app = typer.Typer(
     name="playproof",
@@ -47,7 +47,7 @@ def _root(  # pyright: ignore[reportUnusedFunction]
 def main() -> None:
     """Run the command line and exit with the code of the table in README.md."""
     try:
-        app()
+        app(prog_name="playproof")
     except PlayproofError as error:
         sentence = " ".join(str(error).split())
         print(f"playproof: {sentence}", file=sys.stderr)

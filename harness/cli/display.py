@@ -115,13 +115,14 @@ def run_details(record: RunRecord, folder: str) -> None:
     rows = {
         "folder": folder,
         "exit": _exit(record) + (f" ({record.exit_reason})" if record.exit_reason else ""),
-        "prompt": record.prompt_sha256,
+        "prompt": record.prompt_sha256 or "none",
         "artifact": record.artifact_sha256 or "none",
-        "evaluator": record.evaluator_sha256,
+        "evaluator": record.evaluator_sha256 or "none",
         "tokens": f"{_known(record.tokens.input)} in, {_known(record.tokens.output)} out, {_known(record.tokens.cached)} cached",
         "rig": ", ".join(str(value) for value in record.stack.rig.values()),
     }
-    rows |= {f"image {name}": f"{used.digest} ({used.lock})" for name, used in record.images.items()}
+    for name, digest in record.images.items():
+        rows[f"image {name}"] = digest + (f" ({record.locks[name].state})" if name in record.locks else "")
     details = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         details.add_row(Text(name, style="dim"), plain(value))

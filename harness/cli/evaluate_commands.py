@@ -1,6 +1,7 @@
 """`replay` and `evaluate`: clean replays of any script, and new evaluations of archived runs."""
 
 import secrets as random_names
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,16 +12,17 @@ import typer
 from contracts.canonical import sha256_bytes
 from contracts.contract import Caps, ContainerLimits, Contract, Replays, all_contracts, find_contract
 from contracts.errors import ExitCode, WrongInput
-from contracts.record import Evaluation, ReplayRecord
+from contracts.record import Evaluation, ReplayRecord, RunRecord, StackUsed, Wall
 from harness.archive.files import write_json
 from harness.archive.manifest import seal
-from harness.archive.store import Store, read_record, write_record
+from harness.archive.store import Store, read_record, utc_now, write_record
 from harness.cli.display import console, print_json, replay_table, seconds
 from harness.cli.options import Json, Runs, store_at
 from harness.cli.setup import appliance
 from harness.pipeline.appliance import Appliance, pinned_images
 from harness.pipeline.collect import read_artifact
 from harness.pipeline.evaluate import EvaluationJob, describe, evaluate
+from harness.pipeline.rig import rig
 from harness.pipeline.run import contract_of
 from harness.replay.project import Project, read_folder
 from harness.replay.replay import ReplayJob, play_once
@@ -55,7 +57,7 @@ def replay(
         raise WrongInput("Give either a run, or --script FILE with --game G.")
     what = _archived(store_at(runs), run) if run is not None else _given(script, game, evaluator)
     ready = appliance(runs)
-    _play(ready, _jobs(ready, what, count), out or _new_folder(ready), as_json)
+    _play(ready, _jobs(ready, what, count), what, out or _new_folder(ready), as_json)
 
 
 @dataclass(frozen=True)
@@ -140,15 +142,18 @@ def _jobs(ready: Appliance, what: _What, count: int | None) -> list[ReplayJob]:
             replays=rules,
             caps=caps,
             limits=limits,
+            runtime=what.contract.runtime if what.contract else None,
+            gpu=what.contract.gpu if what.contract else False,
         )
         for index in range(1, (count or rules.count) + 1)
     ]
 
 
-def _play(ready: Appliance, jobs: list[ReplayJob], out: Path, as_json: bool) -> None:
+def _play(ready: Appliance, jobs: list[ReplayJob], what: _What, out: Path, as_json: bool) -> None:
     """Play every job into `out` and print what came out; exit 1 where nothing cleared, 3 where our side failed."""
     if out.exists() and any(out.iterdir()):
         raise WrongInput(f"{out} is not empty; give a new folder, so that nothing is overwritten.")
+    began = time.monotonic()
     records: list[ReplayRecord] = []
     for job in jobs:
         folder = out / str(job.index)
@@ -158,24 +163,35 @@ def _play(ready: Appliance, jobs: list[ReplayJob], out: Path, as_json: bool) -> 
         seal(folder, ready.secrets)
         ready.say(f"replay {job.index} of {len(jobs)}: {describe(record)}")
         records.append(record)
+    record = _record(jobs, what, records, out, time.monotonic() - began)
+    write_json(out / "replays.json", record.model_dump(mode="json"))
     if as_json:
-        print_json(
-            {
-                "kind": "play",
-                "artifact_sha256": sha256_bytes(jobs[0].script),
-                "evaluator_sha256": None
-                if jobs[0].evaluator is None
-                else sha256_bytes(jobs[0].evaluator.encode()),
-                "images": {"game": jobs[0].project.image, "browser": jobs[0].browser_image},
-                "ranked_time_ms": ranked_time_ms(records),
-                "replays": [record.model_dump(mode="json") for record in records],
-                "folder": str(out),
-            }
-        )
+        print_json(record)
     else:
         console.print(replay_table(records))
-        console.print(f"fastest clear: {seconds(ranked_time_ms(records))}   evidence: {out}", highlight=False)
+        console.print(f"fastest clear: {seconds(record.ranked_time_ms)}   evidence: {out}", highlight=False)
     _exit_for(records, judged=jobs[0].evaluator is not None)
+
+
+def _record(
+    jobs: list[ReplayJob], what: _What, replays: list[ReplayRecord], out: Path, wall_s: float
+) -> RunRecord:
+    """The replays as a record without a session."""
+    job = jobs[0]
+    return RunRecord(
+        run_id=out.name,
+        contract=what.contract.label if what.contract else None,
+        contract_digest=what.contract.digest if what.contract else None,
+        created=utc_now(),
+        stage="done",
+        stack=StackUsed(agent="none", model="none", rig=rig()),
+        artifact_sha256=sha256_bytes(job.script),
+        evaluator_sha256=None if job.evaluator is None else sha256_bytes(job.evaluator.encode()),
+        images={"game": job.project.image, "browser": job.browser_image},
+        ranked_time_ms=ranked_time_ms(replays),
+        replays=replays,
+        wall=Wall(replays_s=round(wall_s, 3), total_s=round(wall_s, 3)),
+    )
 
 
 def _exit_for(records: list[ReplayRecord], judged: bool) -> None:
@@ -223,7 +239,7 @@ def _evaluate_again(ready: Appliance, name: str, current_images: bool) -> Evalua
         )
     contract = contract_of(folder, record)
     images = pinned_images(ready, contract)
-    changed = [key for key, used in images.used().items() if used.digest != record.images[key].digest]
+    changed = [name for name, digest in images.digests().items() if record.images.get(name) != digest]
     if changed and not current_images:
         raise WrongInput(
             f"Run {record.run_id} used another image for {', '.join(changed)}; load the recorded one "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from contracts.contract import Contract
 from contracts.errors import WrongInput
-from contracts.record import ImageUsed
+from contracts.record import LockUsed
 from harness.archive.secrets import Secrets
 from harness.archive.store import Store
 from harness.engine import Engine
@@ -45,17 +45,19 @@ class PinnedImages:
         recipe = load_game(str(self.game.game)).recipe
         return Project(self.game.engine_ref, recipe.entry, recipe.serve)
 
-    def used(self) -> dict[str, ImageUsed]:
+    def _named(self) -> dict[str, ImageRef]:
+        return {"agent": self.agent, "game": self.game, "browser": self.browser}
+
+    def digests(self) -> dict[str, str]:
         """The images as a record names them."""
-        refs = {"agent": self.agent, "game": self.game, "browser": self.browser}
-        return {name: image_used(ref) for name, ref in refs.items()}
+        return {name: ref.digest for name, ref in self._named().items()}
 
-
-def image_used(ref: ImageRef) -> ImageUsed:
-    """An image as a record names it."""
-    return ImageUsed(
-        digest=ref.digest, lock_sha256=ref.lock_sha256, lock="drifted" if ref.drifted else "pinned"
-    )
+    def locks(self) -> dict[str, LockUsed]:
+        """The package lists that the images were made from."""
+        return {
+            name: LockUsed(sha256=ref.lock_sha256, state="drifted" if ref.drifted else "pinned")
+            for name, ref in self._named().items()
+        }
 
 
 def pinned_images(appliance: Appliance, contract: Contract) -> PinnedImages:

@@ -51,7 +51,8 @@ def evaluate(appliance: Appliance, job: EvaluationJob) -> Evaluation:
         artifact_sha256=None if job.artifact is None else sha256_bytes(job.artifact),
         evaluator_sha256=job.contract.evaluator.sha256,
         contract_digest=job.contract.digest,
-        images=job.images.used(),
+        images=job.images.digests(),
+        locks=job.images.locks(),
         replays=replays,
         ranked_time_ms=ranked_time_ms(replays),
         wall_s=round(time.monotonic() - started, 3),
@@ -90,6 +91,8 @@ def _job(job: EvaluationJob, index: int, evaluator: str, artifact: bytes) -> Rep
         replays=job.contract.replays,
         caps=job.contract.caps,
         limits=job.contract.limits,
+        runtime=job.contract.runtime,
+        gpu=job.contract.gpu,
     )
 
 

@@ -57,7 +57,8 @@ def begin(appliance: Appliance, order: Order) -> tuple[Path, RunRecord]:
         ),
         prompt_sha256=prompt_sha256(prompt),
         evaluator_sha256=contract.evaluator.sha256,
-        images=images.used(),
+        images=images.digests(),
+        locks=images.locks(),
         game=contract.game.model_dump(mode="json"),
         cell=order.cell,
     )
@@ -92,10 +93,10 @@ def finish(appliance: Appliance, order: Order, folder: Path, record: RunRecord) 
 
 
 def _same_images(record: RunRecord, images: PinnedImages) -> None:
-    for name, used in images.used().items():
-        if record.images[name].digest != used.digest:
+    for name, digest in images.digests().items():
+        if record.images.get(name) != digest:
             raise InfraFailure(
-                f"Run {record.run_id} began with image {name} {record.images[name].digest}, here it is {used.digest}; "
+                f"Run {record.run_id} began with image {name} {record.images.get(name)}, here it is {digest}; "
                 "restore that image to go on, or make a new run."
             )
 

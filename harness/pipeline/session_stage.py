@@ -108,6 +108,7 @@ def _agent_container(engine: Engine, contract: Contract, images: PinnedImages, r
         volumes={engine.tmpfs_volume(run_id, "workspace", limits.workspace_mib << 20): "/workspace"},
         workdir="/workspace",
         keep_stdin=True,
+        runtime=contract.runtime,
         expires=expires,
     )
     return engine.create(spec)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from contracts.canonical import sha256_json
 from contracts.contract import Caps, ContainerLimits, Limits, Replays
 from contracts.errors import InfraFailure
 from contracts.record import Phases, ReplayRecord
@@ -53,6 +54,8 @@ class ReplayJob:
     caps: Caps
     limits: ContainerLimits
     record: bool = True
+    runtime: str | None = None
+    gpu: bool = False
 
 
 @dataclass
@@ -134,6 +137,7 @@ def _game_spec(job: ReplayJob, workspace: str) -> ContainerSpec:
         limits=_limits(job.limits.game),
         volumes={workspace: "/workspace"},
         workdir="/workspace",
+        runtime=job.runtime,
     )
 
 
@@ -147,6 +151,8 @@ def _browser_spec(job: ReplayJob, game: Container, out: str) -> ContainerSpec:
         network=f"container:{game.id}",
         volumes={out: "/out"},
         workdir="/tmp",
+        runtime=job.runtime,
+        gpus=job.gpu,
     )
 
 
@@ -173,6 +179,7 @@ def _judge(rooms: _Rooms, job: ReplayJob, say: Say) -> dict[str, Any]:
             "grace_s": job.replays.grace_s,
             "ask_s": job.replays.ask_s,
             "record": job.record,
+            "gpu": job.gpu,
         }
     )
     limit = job.caps.ready_s + job.caps.replay_s + job.replays.grace_s + JUDGE_MARGIN_S
@@ -237,5 +244,5 @@ def _found(result: dict[str, Any]) -> dict[str, Any]:
         "input_events": result.get("input_events", 0),
         "bypasses": result.get("bypasses", 0),
         "renderer": result.get("renderer"),
-        "pacing": result.get("pacing"),
+        "state_digests": [] if result.get("snapshot") is None else [sha256_json(result["snapshot"])],
     }

@@ -53,8 +53,8 @@ def wrap(code: str, imported: list[str]) -> str:
         "(function (module, exports, require) { 'use strict';\n"
         f"{code}\n"
         "})(module, module.exports, (name) => modules[name]);\n"
-        "const { setup, evaluate } = module.exports;\n"
-        "return Object.freeze({ __proto__: null, setup, evaluate });\n"
+        "const { setup, evaluate, snapshot = () => null } = module.exports;\n"
+        "return Object.freeze({ __proto__: null, setup, evaluate, snapshot });\n"
         "}"
     )
 

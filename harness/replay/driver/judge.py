@@ -137,6 +137,22 @@ class Judge:
         status = script.result().status
         return status if status in ("done", "error", "timeout") else "error"
 
+    async def renderer(self) -> str | None:
+        """The GL renderer's name, for the record."""
+        try:
+            return None if self.fate is not None else await self._stage.renderer()
+        except (DriverFailure, PlaywrightError):
+            return None
+
+    async def snapshot(self) -> Any:
+        """The game's state at the end, where the evaluator offers one and the page still answers."""
+        if self._evaluator is None or self.fate is not None:
+            return None
+        try:
+            return await self._stage.call(self._evaluator, "snapshot", ASK_TIMEOUT_S)
+        except (DriverFailure, PageThrew, PlaywrightError):
+            return None
+
     def _tell(self, seconds: float) -> None:
         evidence = None if self._answer is None else self._answer.evidence
         _write({"progress": {"seconds": round(seconds), "evidence": evidence}})
@@ -176,7 +192,9 @@ async def judge(job: dict[str, Any]) -> dict[str, Any]:
     url = job["origin"] + job["entry"]
     stage: Stage | None = None
     try:
-        stage = await Stage.open(url, job["nonce"], (width, height), record, on_dispatch=tape.append)
+        stage = await Stage.open(
+            url, job["nonce"], (width, height), record, on_dispatch=tape.append, gpu=job["gpu"]
+        )
         judged = Judge(job, stage)
         judged.phases["boot"] = _ms(began)
         await judged.prepare()
@@ -184,7 +202,9 @@ async def judge(job: dict[str, Any]) -> dict[str, Any]:
         seen = await judged.play()
         with contextlib.suppress(DriverFailure, PlaywrightError):
             await stage.screenshot(OUT / "last.png")
-        result = judged.result(seen) | {"input_events": len(tape)}
+        snapshot = await judged.snapshot()
+        result = judged.result(seen) | {"input_events": len(tape), "snapshot": snapshot}
+        result["renderer"] = await judged.renderer()
     except (DriverFailure, EvaluatorError, BadAnswer) as failure:
         result = {"failure": str(failure)}
     except PageThrew as thrown:

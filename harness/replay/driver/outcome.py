@@ -6,7 +6,7 @@ then only its echo.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Ended = Literal["running", "done", "error", "timeout"]
 PageFate = Literal["page_hung", "page_crashed", "navigated_away"]
@@ -46,16 +46,15 @@ class BadAnswer(Exception):
 
 def read_answer(value: Any) -> Answer:
     """Check what an evaluator returned; raises BadAnswer. No time stands without a clear, and none is invented."""
-    if not isinstance(value, dict) or not isinstance(value.get("cleared"), bool):
+    answer = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    cleared, time = answer.get("cleared"), answer.get("levelTimeMs")
+    if not isinstance(cleared, bool):
         raise BadAnswer(f"the evaluator returned {value!r} instead of {{cleared, levelTimeMs, evidence}}")
-    time = value.get("levelTimeMs")
     if time is not None and (isinstance(time, bool) or not isinstance(time, int | float)):
         raise BadAnswer(f"the evaluator's levelTimeMs is {time!r}, not a number or null")
     if time is not None and not 0 <= time < float("inf"):
         raise BadAnswer(f"the evaluator's levelTimeMs is {time!r}, not a time")
-    if not value["cleared"]:
-        time = None
-    return Answer(value["cleared"], time, value.get("evidence"))
+    return Answer(cleared, time if cleared else None, answer.get("evidence"))
 
 
 def unreadable(why: str) -> Answer:

@@ -5,6 +5,10 @@ export async function setup(): Promise<void> {
   while (!(window as Window & { READY?: boolean }).READY) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+export function snapshot(): unknown {
+  return { clicks: state.clicks.length, won: state.won };
+}
+
 export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evidence: unknown } {
   const marks: string[] = [];
   for (let i = 0; i < state.clicks.length; i++) marks[i] = state.clicks[i].trusted ? "trusted" : "synthetic";

@@ -1,9 +1,10 @@
 // Looks everywhere a page can look for the judge's source, the seeds, and the driver's own files.
 import { state } from "/src/state.js";
 
+const NEEDLES = [["SECRET-OF", "THE-JUDGE"].join("-"), ["level", "TimeMs"].join("")]; // not whole, or this file would be found
 const seen: string[] = [];
 const record = (where: string, text: string) => {
-  if (text.includes("SECRET-OF-THE-JUDGE") || text.includes("levelTimeMs")) seen.push(where);
+  for (const words of NEEDLES) if (text.includes(words)) seen.push(where);
 };
 const paths = [
   "/@fs/out", "/@fs/opt/playproof/driver/judge.py", "/@fs/opt/playproof/driver/evaluator.py", "/@fs/etc/passwd",
@@ -51,7 +52,7 @@ Object.defineProperty(state, "clicks", {
 });
 await new Promise((resolve) => setTimeout(resolve, 2500));
 for (const name of frames) {
-  if (typeof name !== "string" || !name) continue;
+  if (typeof name !== "string" || !name || name === import.meta.url) continue; // importing itself would wait for itself
   const answer = await fetch(name).catch(() => null);
   if (answer?.ok) record(`the file ${name} on the stack`, await answer.text());
   const module = await import(/* @vite-ignore */ name).catch(() => null);

@@ -170,4 +170,5 @@ def test_a_judge_that_does_not_work_is_our_failure_and_never_the_artifacts(play:
 def test_the_same_findings_have_the_same_name(play: Play) -> None:
     records: list[Any] = [play("void 0;")[0] for _ in range(2)]
     assert records[0].result_sha256 == records[1].result_sha256
+    assert len(records[0].state_digests) == 1
     assert records[0].container_id != records[1].container_id
