@@ -105,12 +105,15 @@ def _session(
     appliance: Appliance, order: Order, images: PinnedImages, folder: Path, record: RunRecord
 ) -> RunRecord:
     if (folder / "session").exists():
+        appliance.engine.remove_run(record.run_id)
         return _spoiled(folder, record, "the harness died during the session")
     try:
         record = hold_session(appliance, order.contract, order.stack, images, folder, record)
     except InfraFailure as failure:
         _spoiled(folder, record, str(failure))
         raise
+    if record.exit == "infra_error":
+        return _spoiled(folder, record, record.exit_reason or "unknown")
     return record
 
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from contracts.plan import Stack
-from harness.session.openai_chat import OpenAIChat
 from harness.session.provider import Provider
 from harness.session.scripted import ScriptedServer, load_turns
 
@@ -15,6 +14,9 @@ SCRIPTED = "scripted:"
 @contextmanager
 def open_provider(stack: Stack) -> Generator[Provider]:
     """The provider for one session of this stack."""
+    # here, not above: the SDK takes a second to import, which `list` and `show` need not wait for
+    from harness.session.openai_chat import OpenAIChat
+
     if not stack.model.startswith(SCRIPTED):
         provider = OpenAIChat(stack.model, stack.base_url, effort=stack.effort)
         try:

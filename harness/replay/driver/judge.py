@@ -95,7 +95,7 @@ class Judge:
         if self._stage.crashed.is_set():
             self.fate, self.detail = "page_crashed", self.detail or "the page crashed"
         elif self._stage.navigated.is_set():
-            self.fate, self.detail = "navigated_away", self.detail or "the page left the game"
+            self.fate, self.detail = "navigated_away", self.detail or "the page navigated away"
         elif self._stage.hung.is_set():
             self.fate, self.detail = "page_hung", self.detail or "the page's main thread was blocked"
 
@@ -159,9 +159,12 @@ class Judge:
 
     def result(self, seen: Seen) -> dict[str, Any]:
         """The result line."""
+        outcome = decide(seen)
+        if outcome == "cap_reached" and self.detail is None:
+            self.detail = f"the cap of {self._job['cap_s']:g} s was reached"
         return {
-            "outcome": decide(seen),
-            "detail": self.detail,
+            "outcome": outcome,
+            "detail": None if outcome == "cleared" else self.detail,
             "level_time_ms": seen.answer.level_time_ms if seen.answer else None,
             "evidence": seen.answer.evidence if seen.answer else None,
             "script_ended": seen.script != "running",

@@ -104,7 +104,8 @@ def test_no_key_is_found_in_any_file_of_a_run(playproof: CommandLine, tmp_path: 
         "status": 401,
     }
     model = turns(tmp_path, {"bash": "env; cat /proc/1/environ | tr '\\0' '\\n'"}, echo)
-    playproof("run", "--contract", str(quick_contract(tmp_path)), "--model", model, code=1)
+    [record] = playproof("run", "--contract", str(quick_contract(tmp_path)), "--model", model, code=3)
+    assert (record["exit"], record["replays"]) == ("infra_error", [])
     everything = b"".join(path.read_bytes() for path in playproof.folder().rglob("*") if path.is_file())
     assert b"bad key" in everything
     for form in (KEY, quote(KEY, safe=""), encoded, base64.b64encode(KEY.encode()).decode()):
