@@ -7,6 +7,7 @@ depends on the key alone is searched for at each.
 """
 
 import base64
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -49,6 +50,10 @@ class Secrets:
                 data = data.replace(pattern, f"[removed: {name}]".encode())
         return data
 
+    def clean_text(self, text: str) -> str:
+        """`text` with every key replaced by the name of its variable."""
+        return self.clean(text.encode(errors="surrogatepass")).decode(errors="replace")
+
     def names_in(self, path: Path) -> set[str]:
         """The variables whose values stand in a file, which is read in pieces."""
         longest = max((len(pattern) for _, pattern in self.patterns), default=0)
@@ -78,7 +83,12 @@ class Secrets:
 
 def _forms(value: str) -> set[bytes]:
     raw = value.encode()
-    forms = {raw, quote(value, safe="").encode(), quote_plus(value).encode()}
+    forms = {
+        raw,
+        json.dumps(value)[1:-1].encode(),
+        quote(value, safe="").encode(),
+        quote_plus(value).encode(),
+    }
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for offset in range(3):
             forms.add(_base64_core(encode(bytes(offset) + raw), offset, len(raw)))

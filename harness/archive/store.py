@@ -4,10 +4,10 @@ The folders are the only truth; a folder whose run.json is missing or unreadable
 """
 
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from contracts.contract import Contract
 from contracts.errors import WrongInput
 from contracts.record import SCHEMA_VERSION, RunRecord
 from harness.archive.files import write_json
+from harness.archive.secrets import Secrets
 
 RECORD = "run.json"
 RUN_ID = re.compile(r"^[0-9]{8}-[0-9]{6}-[a-z0-9-]+-[0-9a-f]{6}$")
@@ -28,7 +29,7 @@ def utc_now() -> str:
 def new_run_id(contract: Contract) -> str:
     """A run id that sorts by time and names its contract."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{stamp}-{contract.name}-{contract.version}-{secrets.token_hex(3)}"
+    return f"{stamp}-{contract.name}-{contract.version}-{token_hex(3)}"
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,11 @@ class Store:
         return records, problems
 
 
-def write_record(folder: Path, record: RunRecord) -> None:
-    """Put a run's record in its place."""
-    write_json(folder / RECORD, record.model_dump(mode="json"))
+def write_record(folder: Path, record: RunRecord, secrets: Secrets) -> RunRecord:
+    """Put a run's record in its place, without keys; returns it as it was written."""
+    clean = RunRecord.model_validate_json(secrets.clean(record.model_dump_json().encode()))
+    write_json(folder / RECORD, clean.model_dump(mode="json"))
+    return clean
 
 
 def read_record(folder: Path) -> RunRecord:

@@ -6,6 +6,7 @@ import typer
 
 from contracts.errors import ExitCode, PlayproofError
 from harness import __version__
+from harness.archive.secrets import Secrets
 from harness.cli import bench_command, doctor_command, evaluate_commands, log, run_commands, store_commands
 from harness.cli.images_commands import images_app
 
@@ -49,7 +50,7 @@ def main() -> None:
     try:
         app(prog_name="playproof")
     except PlayproofError as error:
-        sentence = " ".join(str(error).split())
+        sentence = Secrets.from_environment().clean_text(" ".join(str(error).split()))
         print(f"playproof: {sentence}", file=sys.stderr)
         raise SystemExit(int(error.exit_code)) from None
     except KeyboardInterrupt:

@@ -255,5 +255,5 @@ def _evaluate_again(ready: Appliance, name: str, current_images: bool) -> Evalua
         folder / "evaluations" / str(number),
     )
     evaluation = evaluate(ready, job)
-    write_record(folder, record.model_copy(update={"evaluations": number}))
+    write_record(folder, record.model_copy(update={"evaluations": number}), ready.secrets)
     return evaluation

@@ -5,6 +5,9 @@ import sys
 from collections.abc import Callable
 
 import structlog
+from structlog.typing import EventDict
+
+from harness.archive.secrets import Secrets
 
 
 def configure() -> None:
@@ -16,6 +19,7 @@ def configure() -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _without_keys,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
             renderer,
@@ -24,6 +28,14 @@ def configure() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def _without_keys(logger: object, method: str, event: EventDict) -> EventDict:
+    """A server may echo a key in an error; it must not reach a log either."""
+    secrets = Secrets.from_environment()
+    return {
+        name: secrets.clean_text(value) if isinstance(value, str) else value for name, value in event.items()
+    }
 
 
 def speaker(**bound: str) -> Callable[[str], None]:

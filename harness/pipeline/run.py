@@ -65,8 +65,7 @@ def begin(appliance: Appliance, order: Order) -> tuple[Path, RunRecord]:
     folder = appliance.store.folder(record.run_id)
     write_bytes(folder / PROMPT, prompt.encode())
     write_json(folder / CONTRACT, contract.model_dump(mode="json"))
-    write_record(folder, record)
-    return folder, record
+    return folder, write_record(folder, record, appliance.secrets)
 
 
 def contract_of(folder: Path, record: RunRecord) -> Contract:
@@ -106,24 +105,23 @@ def _session(
 ) -> RunRecord:
     if (folder / "session").exists():
         appliance.engine.remove_run(record.run_id)
-        return _spoiled(folder, record, "the harness died during the session")
+        return _spoiled(appliance, folder, record, "the harness died during the session")
     try:
         record = hold_session(appliance, order.contract, order.stack, images, folder, record)
     except InfraFailure as failure:
-        _spoiled(folder, record, str(failure))
+        _spoiled(appliance, folder, record, str(failure))
         raise
     if record.exit == "infra_error":
-        return _spoiled(folder, record, record.exit_reason or "unknown")
+        return _spoiled(appliance, folder, record, record.exit_reason or "unknown")
     return record
 
 
-def _spoiled(folder: Path, record: RunRecord, reason: str) -> RunRecord:
+def _spoiled(appliance: Appliance, folder: Path, record: RunRecord, reason: str) -> RunRecord:
     """A session that our side failed: kept, never scored."""
     record = record.model_copy(
         update={"exit": "infra_error", "exit_reason": reason, "stage": "done", "finished": utc_now()}
     )
-    write_record(folder, record)
-    return record
+    return write_record(folder, record, appliance.secrets)
 
 
 def _collect(appliance: Appliance, order: Order, folder: Path, record: RunRecord) -> RunRecord:
@@ -131,7 +129,10 @@ def _collect(appliance: Appliance, order: Order, folder: Path, record: RunRecord
         return resume_collect(appliance, order.contract, folder, record)
     except InfraFailure as failure:
         return _spoiled(
-            folder, record, f"the session's container is gone before its artifact was taken out: {failure}"
+            appliance,
+            folder,
+            record,
+            f"the session's container is gone before its artifact was taken out: {failure}",
         )
 
 
@@ -158,5 +159,4 @@ def _evaluate(
             "finished": utc_now(),
         }
     )
-    write_record(folder, record)
-    return record
+    return write_record(folder, record, appliance.secrets)

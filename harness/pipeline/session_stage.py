@@ -66,7 +66,7 @@ def hold_session(
             }
         )
         seal(part, appliance.secrets)
-        write_record(folder, record)
+        record = write_record(folder, record, appliance.secrets)
         return _collect_from(appliance, container, contract, folder, record)
     finally:
         appliance.engine.remove_run(record.run_id)
@@ -91,8 +91,7 @@ def _collect_from(
     if collected.reason is not None:
         appliance.say(f"no artifact: {contract.artifact} is {collected.reason.replace('_', ' ')}")
     record = record.model_copy(update={"stage": "evaluate"})
-    write_record(folder, record)
-    return record
+    return write_record(folder, record, appliance.secrets)
 
 
 def _agent_container(engine: Engine, contract: Contract, images: PinnedImages, run_id: str) -> Container:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from contracts.contract import find_contract
 from contracts.errors import WrongInput
 from contracts.record import RunRecord, StackUsed
+from harness.archive.secrets import Secrets
 from harness.archive.store import RUN_ID, Store, new_run_id, read_record, write_record
 
 
@@ -31,9 +32,18 @@ IDS = ["20261130-120000-arena-1-aaaaaa", "20261130-120001-arena-1-aaabbb", "2026
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     for run_id in IDS:
-        write_record(tmp_path / run_id, record(run_id))
+        write_record(tmp_path / run_id, record(run_id), Secrets(()))
     (tmp_path / "not-a-run").mkdir()
     return Store(tmp_path)
+
+
+def test_a_key_in_a_record_is_not_written(tmp_path: Path) -> None:
+    """Case: a server's error that echoed the key became the run's exit reason, and so stood in run.json."""
+    secrets = Secrets.from_environment({"A_API_KEY": 'sk-"quoted"-1234'})
+    echoed = record(IDS[0]).model_copy(update={"exit_reason": 'bad key sk-"quoted"-1234'})
+    written = write_record(tmp_path / IDS[0], echoed, secrets)
+    assert written.exit_reason == "bad key [removed: A_API_KEY]"
+    assert read_record(tmp_path / IDS[0]) == written
 
 
 def test_a_new_run_id_is_one() -> None:

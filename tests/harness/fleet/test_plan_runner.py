@@ -6,6 +6,7 @@ import pytest
 from contracts.errors import InfraFailure
 from contracts.plan import Cell, load_plan
 from contracts.record import RunRecord, StackUsed
+from harness.archive.secrets import Secrets
 from harness.archive.store import Store, new_run_id, write_record
 from harness.fleet.plan_runner import run_plan
 
@@ -57,7 +58,7 @@ class Runner:
                 "exit": exit_,
             }
         )
-        write_record(self.store.folder(record.run_id), record)
+        write_record(self.store.folder(record.run_id), record, Secrets(()))
         return record
 
 
