@@ -6,6 +6,8 @@ that isolation costs no time of its own.
 
 import json
 import secrets
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,7 +44,9 @@ class Engine:
         self.api.close()
 
     def create(self, spec: ContainerSpec) -> Container:
-        """A hardened container, not yet started."""
+        """A hardened container, not yet started. More cores than the engine has are not asked for: it would refuse."""
+        cpus = min(spec.limits.cpus, self.cores)
+        spec = replace(spec, limits=replace(spec.limits, cpus=cpus))
         made = self.api.json(
             "POST",
             "/containers/create",
@@ -53,6 +57,11 @@ class Engine:
             ),
         )
         return Container(self.api, str(made["Id"]), spec)
+
+    @cached_property
+    def cores(self) -> float:
+        """The cores of the engine's machine."""
+        return float(self.info().get("NCPU") or 1)
 
     def adopt(self, run_id: str, role: Role) -> Container | None:
         """The container that an earlier harness left for --resume, or None."""

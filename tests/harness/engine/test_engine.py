@@ -62,3 +62,11 @@ def test_everything_made_carries_the_four_labels(engine: Engine, tiny_image: str
         "playproof.expires": "77",
     }
     assert engine.api.json("GET", f"/volumes/{volume}", "look")["Labels"]["playproof.expires"] == "run"
+
+
+def test_more_cores_than_the_machine_has_are_not_asked_for(
+    engine: Engine, tiny_image: str, run_id: str
+) -> None:
+    greedy = Limits(memory_bytes=64 << 20, pids=32, cpus=4096.0)
+    container = engine.create(ContainerSpec(tiny_image, "game", run_id, ("true",), greedy))
+    assert container.spec.limits.cpus == engine.cores
