@@ -28,7 +28,7 @@ def bench(
     replay = ready.ready_image("replay", None).engine_ref
     rows: list[Row] = []
     ready.say("measuring the bash tool's latency ...")
-    rows += bash_latency(ready.engine, agent, repeats * 10)
+    rows += bash_latency(ready.engine, agent, repeats * 10, why=ready.say)
     ready.say("measuring container start ...")
     rows.append(start_ratio(ready.engine, agent, max(5, repeats // 3)))
     ready.say("measuring what a replay costs beside its play time ...")

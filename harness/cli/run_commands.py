@@ -11,7 +11,7 @@ from contracts.errors import ExitCode, WrongInput
 from contracts.plan import Cell, Stack, load_plan
 from contracts.record import RunRecord
 from harness.archive.store import Store, read_record
-from harness.cli.display import console, print_json, replay_table, run_table
+from harness.cli.display import console, plain, print_json, replay_table, run_table
 from harness.cli.log import speaker
 from harness.cli.options import Json, Runs
 from harness.cli.setup import appliance
@@ -132,7 +132,10 @@ def _report(records: list[RunRecord], store: Store, as_json: bool) -> None:
         console.print(run_table(records))
         for record in records:
             console.print(f"\n{record.contract} in {store.root / record.run_id}", highlight=False)
-            console.print(replay_table(record.replays))
+            if record.exit_reason is not None:
+                console.print(plain(f"{record.exit}: {record.exit_reason}", 500))
+            if record.replays:
+                console.print(replay_table(record.replays))
     if any(record.exit == "infra_error" for record in records):
         raise typer.Exit(int(ExitCode.INFRASTRUCTURE))
     if any(record.ranked_time_ms is None for record in records):

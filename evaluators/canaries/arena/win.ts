@@ -55,6 +55,31 @@ async function walk(key: string) {
   if (key) await keyboard.down(key);
 }
 
+// A wall between us and a drone that cannot see us either: step aside, a little further each time, then go on.
+const STUCK_SECONDS = 0.7;
+const STUCK_METRES = 0.5;
+let lookedAt = 0;
+let from = { x: 0, z: 0 };
+let side = "KeyD";
+let asideUntil = 0;
+let asides = 0;
+
+function searchKey(ahead: boolean, weave: string): string {
+  const now = gameState.matchTime;
+  if (now >= asideUntil && now - lookedAt >= STUCK_SECONDS) {
+    const here = eye();
+    if (held === "KeyW" && Math.hypot(here.x - from.x, here.z - from.z) < STUCK_METRES) {
+      asides++;
+      side = side === "KeyA" ? "KeyD" : "KeyA";
+      asideUntil = now + 0.6 + 0.6 * asides;
+    }
+    from = { x: here.x, z: here.z };
+    lookedAt = now;
+  }
+  if (now < asideUntil) return side;
+  return ahead ? "KeyW" : weave;
+}
+
 await mouse.moveTo(40, 40);
 while (gameState.phase !== "playing") {
   await mouse.click();
@@ -76,8 +101,8 @@ while (gameState.phase === "playing") {
   const good = Math.hypot(off.yaw, off.pitch) < Math.atan((target.radius * ON_TARGET) / distance);
   if (good && target.seesPlayer && player.ammo > 0) await mouse.down("left", { releaseAfterMs: TRIGGER_MS });
 
-  if (!target.seesPlayer && Math.abs(yaw) < 0.6) await walk("KeyW");
-  else await walk(Math.floor(gameState.matchTime / WEAVE_SECONDS) % 2 === 0 ? "KeyA" : "KeyD");
+  const weave = Math.floor(gameState.matchTime / WEAVE_SECONDS) % 2 === 0 ? "KeyA" : "KeyD";
+  await walk(target.seesPlayer ? weave : searchKey(Math.abs(yaw) < 0.6, weave));
   if (!target.seesPlayer && player.ammo < 8 && player.reloadLeft === 0) await keyboard.press("KeyR");
 }
 console.log(`${gameState.ending} after ${gameState.matchTime.toFixed(2)} s with ${player.health} hull left`);
