@@ -57,7 +57,8 @@ def replay(
         raise WrongInput("Give either a run, or --script FILE with --game G.")
     what = _archived(store_at(runs), run) if run is not None else _given(script, game, evaluator)
     ready = appliance(runs)
-    _play(ready, _jobs(ready, what, count), what, out or _new_folder(ready), as_json)
+    jobs, images = _jobs(ready, what, count)
+    _play(ready, jobs, what, images, out or _new_folder(ready), as_json)
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def _contract_of(game: str) -> Contract:
     return matching[-1] if matching else find_contract(game)
 
 
-def _jobs(ready: Appliance, what: _What, count: int | None) -> list[ReplayJob]:
-    """The replays to make: a contract's own number of them, or one of a folder."""
+def _jobs(ready: Appliance, what: _What, count: int | None) -> tuple[list[ReplayJob], dict[str, str]]:
+    """The replays to make (a contract's own number of them, or one of a folder), and the images' digests."""
     if what.contract is not None:
         images = pinned_images(ready, what.contract)
         project, browser, judge = (
@@ -125,11 +126,13 @@ def _jobs(ready: Appliance, what: _What, count: int | None) -> list[ReplayJob]:
             what.contract.evaluator_source(),
         )
         rules, caps, limits = what.contract.replays, what.contract.caps, what.contract.limits
+        digests = {name: digest for name, digest in images.digests().items() if name != "agent"}
     else:
-        browser = ready.ready_image("replay", None).engine_ref
+        ref = ready.ready_image("replay", None)
+        browser, digests = ref.engine_ref, {"game": ref.digest, "browser": ref.digest}
         project, judge = Project(browser, folder=what.folder), what.judge
         rules, caps, limits = Replays(count=1, seeds=(1,)), Caps(), ContainerLimits()
-    return [
+    jobs = [
         ReplayJob(
             run_id="replay",
             index=index,
@@ -147,9 +150,12 @@ def _jobs(ready: Appliance, what: _What, count: int | None) -> list[ReplayJob]:
         )
         for index in range(1, (count or rules.count) + 1)
     ]
+    return jobs, digests
 
 
-def _play(ready: Appliance, jobs: list[ReplayJob], what: _What, out: Path, as_json: bool) -> None:
+def _play(
+    ready: Appliance, jobs: list[ReplayJob], what: _What, images: dict[str, str], out: Path, as_json: bool
+) -> None:
     """Play every job into `out` and print what came out; exit 1 where nothing cleared, 3 where our side failed."""
     if out.exists() and any(out.iterdir()):
         raise WrongInput(f"{out} is not empty; give a new folder, so that nothing is overwritten.")
@@ -163,7 +169,7 @@ def _play(ready: Appliance, jobs: list[ReplayJob], what: _What, out: Path, as_js
         seal(folder, ready.secrets)
         ready.say(f"replay {job.index} of {len(jobs)}: {describe(record)}")
         records.append(record)
-    record = _record(jobs, what, records, out, time.monotonic() - began)
+    record = _record(jobs[0], what, images, records, out, time.monotonic() - began)
     write_json(out / "replays.json", record.model_dump(mode="json"))
     if as_json:
         print_json(record)
@@ -174,10 +180,9 @@ def _play(ready: Appliance, jobs: list[ReplayJob], what: _What, out: Path, as_js
 
 
 def _record(
-    jobs: list[ReplayJob], what: _What, replays: list[ReplayRecord], out: Path, wall_s: float
+    job: ReplayJob, what: _What, images: dict[str, str], replays: list[ReplayRecord], out: Path, wall_s: float
 ) -> RunRecord:
     """The replays as a record without a session."""
-    job = jobs[0]
     return RunRecord(
         run_id=out.name,
         contract=what.contract.label if what.contract else None,
@@ -187,7 +192,7 @@ def _record(
         stack=StackUsed(agent="none", model="none", rig=rig()),
         artifact_sha256=sha256_bytes(job.script),
         evaluator_sha256=None if job.evaluator is None else sha256_bytes(job.evaluator.encode()),
-        images={"game": job.project.image, "browser": job.browser_image},
+        images=images,
         ranked_time_ms=ranked_time_ms(replays),
         replays=replays,
         wall=Wall(replays_s=round(wall_s, 3), total_s=round(wall_s, 3)),
