@@ -6,9 +6,10 @@ same content has the same name on every machine, whatever wrote it.
 
 import hashlib
 import json
+import math
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import rfc8785
 
@@ -40,12 +41,45 @@ def sha256_json(value: Any) -> str:
 
 
 def plain_json(text: bytes | str) -> Any:
-    """Parse JSON that came from outside; NaN and infinities, which canonical JSON cannot hold, are refused."""
+    """Parse JSON that came from outside into what canonical JSON can hold; raises ValueError for what it cannot.
+
+    Integers beyond 2^53 become the doubles they are in JavaScript (RFC 8785 knows no others), half characters (lone
+    surrogates) become U+FFFD; NaN, infinities and nesting too deep to read are refused.
+    """
 
     def refuse(word: str) -> None:
         raise ValueError(f"JSON may not hold {word}")
 
-    return json.loads(text, parse_constant=refuse)
+    def whole(digits: str) -> int | float:
+        number = float(digits)
+        if math.isinf(number):
+            refuse(f"a number of {len(digits)} digits")
+        return int(digits) if abs(number) < 2**53 else number
+
+    def fraction(digits: str) -> float:
+        number = float(digits)
+        if math.isinf(number):
+            refuse(digits[:40])
+        return number
+
+    try:
+        return _whole_characters(
+            json.loads(text, parse_constant=refuse, parse_int=whole, parse_float=fraction)
+        )
+    except RecursionError:
+        raise ValueError("JSON may not be nested so deeply") from None
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(one) for one in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {
+            _whole_characters(key): _whole_characters(one) for key, one in cast(dict[str, Any], value).items()
+        }
+    return value
 
 
 def folder_listing(folder: Path) -> list[dict[str, str | int]]:

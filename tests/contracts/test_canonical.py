@@ -1,3 +1,4 @@
+import json
 import os
 from pathlib import Path
 
@@ -28,6 +29,30 @@ def test_the_digest_of_bytes_is_the_published_one() -> None:
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
 def test_numbers_that_are_no_json_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="may not hold"):
+        plain_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100000000000000000000",
+        "-9007199254740993",
+        '["\\ud800 half"]',
+        '{"\\udc00": 1}',
+        "1e308",
+        '"\\ud83d\\ude00"',
+    ],
+)
+def test_whatever_a_page_can_say_has_a_digest_and_can_be_written(text: str) -> None:
+    """Case: a page's 1e20 or half a character in its state would have ended the harness with a traceback."""
+    value = plain_json(text)
+    assert len(sha256_json(value)) == 64
+    json.dumps(value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "1e999", "[" * 200_000 + "]" * 200_000])
+def test_what_no_double_or_reader_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="may not"):
         plain_json(text)
 
 
