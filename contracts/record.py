@@ -58,6 +58,62 @@ class Phases(Part):
     teardown: float | None = None
 
 
+class Finding(Part):
+    """One thing that was seen in a replay and has no place in an honest one."""
+
+    frame: int = 0
+    kind: str
+    detail: str
+
+
+class Pacing(Part):
+    """How evenly frames came under the real clock: ms between them, frames a second at the slow end."""
+
+    frames: int
+    mean_fps: float | None
+    p5_fps: float | None
+    longest_gap_ms: float | None
+    over_50_ms: int
+
+
+class Difference(Part):
+    """The first frame in which two replays differ, and in what."""
+
+    frame: int | None
+    what: str
+    script: Any = None
+    tape: Any = None
+
+
+class Proof(Part):
+    """What two replays of the tape alone say about the script's replay."""
+
+    word: TapeProof
+    detail: str
+    difference: Difference | None = None
+    results: list[str] = Field(default_factory=list[str])
+    """`result_sha256` of the script's replay and of both of the tape's, as far as each was made."""
+
+
+class Freshness(Part):
+    """What shows that a replay began from nothing and that nothing was changed under it."""
+
+    boot_nonce: str
+    """Drawn by the game's server at its start; every response of the replay carried it."""
+    images: dict[str, str] = Field(default_factory=dict[str, str])
+    source_before: str
+    """Digest of the game's files as served: a list of (path, mode, size, SHA-256)."""
+    source_after: str
+    artifact_sha256: str | None
+    evaluator_sha256: str | None
+    optimiser_cache: str
+    """Digest of the dependency cache's files at the start; equal in every replay of an image."""
+    browser_storage: dict[str, int] = Field(default_factory=dict[str, int])
+    """Cookies, and bytes of storage, before the page was loaded."""
+    listening: list[str] = Field(default_factory=list[str])
+    """Sockets that listened in the replay's network at its end."""
+
+
 class ReplayRecord(Part):
     """One replay: an artifact played once in fresh containers."""
 
@@ -80,6 +136,14 @@ class ReplayRecord(Part):
     state_digests: list[str] = Field(default_factory=list[str])
     tape_sha256: str | None = None
     tape_proof: TapeProof | None = None
+    proof: Proof | None = None
+    frames: int = 0
+    """Frames of the virtual clock from the script's start to the end."""
+    findings: list[Finding] = Field(default_factory=list[Finding])
+    late: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    """What the virtual clock did not wait for: a reason for results that differ."""
+    pacing: Pacing | None = None
+    fresh: Freshness | None = None
     input_events: int = 0
     renderer: str | None = None
     """The GL renderer of the browser."""
@@ -112,6 +176,8 @@ class Evaluation(Part):
     locks: dict[str, LockUsed]
     replays: list[ReplayRecord]
     ranked_time_ms: float | None = None
+    unstable: str | None = None
+    """Why the replays of a real clock do not say the same, if they do not: the host's pacing."""
     wall_s: float = 0
 
 

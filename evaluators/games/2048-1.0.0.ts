@@ -68,3 +68,7 @@ export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evid
     evidence: { clock: "page time from the first move to the winning one", over: board === null, ...board, startedAt, clearedAt },
   };
 }
+
+export function snapshot(): unknown {
+  return getItem("gameState");
+}

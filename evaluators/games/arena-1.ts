@@ -39,3 +39,8 @@ export function evaluate(): Answer {
     },
   };
 }
+
+/** The whole match is plain data. */
+export function snapshot(): unknown {
+  return gameState;
+}

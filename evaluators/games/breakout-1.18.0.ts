@@ -1,6 +1,6 @@
 // Breakout of LittleJS 1.18.0: cleared when no brick is left. The level time is the engine's own clock, from the
 // frame with the first ball to the frame without a brick.
-import { time } from "/dist/littlejs.esm.js";
+import { engineObjects, time } from "/dist/littlejs.esm.js";
 import * as game from "/examples/breakout/game.js";
 
 const nextFrame = window.requestAnimationFrame.bind(window);
@@ -41,4 +41,13 @@ export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evid
       time,
     },
   };
+}
+
+export function snapshot(): unknown {
+  const objects: unknown[] = [];
+  for (let i = 0; i < engineObjects.length; i++) {
+    const { pos, velocity, destroyed } = engineObjects[i];
+    objects[i] = [pos.x, pos.y, velocity.x, velocity.y, destroyed === true];
+  }
+  return { time, brickCount: game.brickCount, score: game.score, objects };
 }

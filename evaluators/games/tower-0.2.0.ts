@@ -1,8 +1,14 @@
 // Tower Man of Quintus 0.2.0: cleared when a stage has run out of dots. The game then stages its level anew, as it does
 // when the player is caught, so the stage that was running is kept and looked at again. The game keeps no clock: the
 // level time is the page's own, from the level's first sight to the last dot, lost attempts included.
+interface Body {
+  className: string;
+  p: { x: number; y: number; vx: number; vy: number; speed: number; direction: string };
+}
+
 interface Stage {
   dotCount: number;
+  items: Body[];
 }
 
 const now = performance.now.bind(performance);
@@ -49,4 +55,15 @@ export function evaluate(): { cleared: boolean; levelTimeMs: number | null; evid
       clearedAt,
     },
   };
+}
+
+export function snapshot(): unknown {
+  const current = page.Q?.stage(0) ?? null;
+  if (current === null) return null;
+  const bodies: unknown[] = [];
+  for (let i = 0; i < current.items.length; i++) {
+    const { className, p } = current.items[i];
+    bodies[i] = [className, p.x, p.y, p.vx, p.vy, p.speed, p.direction];
+  }
+  return { dotCount: current.dotCount, attempts, bodies };
 }

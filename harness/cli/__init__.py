@@ -7,7 +7,15 @@ import typer
 from contracts.errors import ExitCode, PlayproofError
 from harness import __version__
 from harness.archive.secrets import Secrets
-from harness.cli import bench_command, doctor_command, evaluate_commands, log, run_commands, store_commands
+from harness.cli import (
+    bench_command,
+    doctor_command,
+    evaluate_commands,
+    log,
+    replay_command,
+    run_commands,
+    store_commands,
+)
 from harness.cli.images_commands import images_app
 
 app = typer.Typer(
@@ -20,7 +28,7 @@ app = typer.Typer(
 )
 app.command("demo")(run_commands.demo)
 app.command("run")(run_commands.run)
-app.command("replay")(evaluate_commands.replay)
+app.command("replay")(replay_command.replay)
 app.command("evaluate")(evaluate_commands.evaluate_runs)
 app.command("show")(store_commands.show)
 app.command("list")(store_commands.list_runs)

@@ -16,8 +16,10 @@ from harness.archive.files import write_bytes, write_json
 from harness.archive.manifest import is_sealed, seal
 from harness.archive.store import utc_now
 from harness.pipeline.appliance import Appliance, PinnedImages
-from harness.replay.replay import ReplayJob, play_once
-from harness.scoring.play import ranked_time_ms
+from harness.pipeline.prove import tape_proof
+from harness.replay.job import ReplayJob
+from harness.replay.replay import play_once
+from harness.scoring.play import ranked_time_ms, unstable
 
 ATTEMPTS = 2
 """A replay that fails by our doing is tried this often."""
@@ -55,6 +57,7 @@ def evaluate(appliance: Appliance, job: EvaluationJob) -> Evaluation:
         locks=job.images.locks(),
         replays=replays,
         ranked_time_ms=ranked_time_ms(replays),
+        unstable=unstable(replays),
         wall_s=round(time.monotonic() - started, 3),
     )
     write_json(job.folder / EVALUATION, evaluation.model_dump(mode="json"))
@@ -71,7 +74,13 @@ def _replay(appliance: Appliance, job: EvaluationJob, index: int, evaluator: str
         why = f"the session left no {job.contract.artifact}"
         record = ReplayRecord(index=index, outcome="no_artifact", detail=why, seed=seed).named()
     else:
-        record = _attempts(appliance, _job(job, index, evaluator, job.artifact), folder)
+        todo = _job(job, index, evaluator, job.artifact)
+        record = _attempts(appliance, todo, folder)
+        if record.cleared and record.clock == "virtual":
+            appliance.say(
+                f"replay {index} of {job.contract.replays.count}: {describe(record)}; proving it ..."
+            )
+            record = tape_proof(appliance.engine, todo, folder, record, appliance.say)
     write_json(folder / REPLAY, record.model_dump(mode="json"))
     seal(folder, appliance.secrets)
     appliance.say(f"replay {index} of {job.contract.replays.count}: {describe(record)}")
@@ -91,6 +100,7 @@ def _job(job: EvaluationJob, index: int, evaluator: str, artifact: bytes) -> Rep
         replays=job.contract.replays,
         caps=job.contract.caps,
         limits=job.contract.limits,
+        images={name: digest for name, digest in job.images.digests().items() if name != "agent"},
         runtime=job.contract.runtime,
         gpu=job.contract.gpu,
     )
@@ -114,6 +124,7 @@ def _attempts(appliance: Appliance, job: ReplayJob, folder: Path) -> ReplayRecor
 def describe(record: ReplayRecord) -> str:
     """A replay's result in a few words."""
     if record.cleared and record.level_time_ms is not None:
-        return f"cleared in {record.level_time_ms / 1000:.3f} s ({record.wall_ms / 1000:.1f} s wall)"
+        proof = f", {record.tape_proof}" if record.tape_proof else ""
+        return f"cleared in {record.level_time_ms / 1000:.3f} s{proof} ({record.wall_ms / 1000:.1f} s wall)"
     detail = f" ({record.detail.splitlines()[0][:120]})" if record.detail else ""
     return f"{record.outcome.replace('_', ' ')}{detail} ({record.wall_ms / 1000:.1f} s wall)"

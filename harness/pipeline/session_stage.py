@@ -103,7 +103,7 @@ def _agent_container(engine: Engine, contract: Contract, images: PinnedImages, r
         run_id=run_id,
         command=("python3", "/opt/playproof/supervisor.py"),
         limits=EngineLimits(limits.memory_mib << 20, limits.pids, limits.cpus, limits.file_mib << 20),
-        env={"PLAYPROOF_EXPIRES": str(int(expires))},
+        env={"PLAYPROOF_EXPIRES": str(int(expires)), "VITEXEC_CLOCK": contract.replays.clock},
         volumes={engine.tmpfs_volume(run_id, "workspace", limits.workspace_mib << 20): "/workspace"},
         workdir="/workspace",
         keep_stdin=True,

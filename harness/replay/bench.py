@@ -16,8 +16,9 @@ from harness.engine import Limits as EngineLimits
 from harness.engine.bench import Row, cli_flags, row
 from harness.engine.hardening import container_request, seccomp_profile
 from harness.engine.owner import labels
+from harness.replay.job import ReplayJob
 from harness.replay.project import Project
-from harness.replay.replay import ReplayJob, play_once
+from harness.replay.replay import play_once
 
 PAGE = "<!doctype html><title>bench</title><canvas width=640 height=360></canvas>"
 LIMITS = EngineLimits(3 << 30, 512, 2.0)

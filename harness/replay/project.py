@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from contracts.contract import Clock
 from contracts.errors import WrongInput
 from harness.engine import Container
 
@@ -25,10 +26,9 @@ class Project:
     serve: Literal["vite", "static"] = "vite"
     folder: Path | None = None
 
-    @property
-    def command(self) -> tuple[str, ...]:
+    def command(self, clock: Clock) -> tuple[str, ...]:
         """The game container's command; with a user's folder the server waits for a line that says it was copied."""
-        server = ("node", SERVER, "--control", "--serve", self.serve, "--entry", self.entry)
+        server = ("node", SERVER, "--control", "--serve", self.serve, "--entry", self.entry, "--clock", clock)
         return server if self.folder is None else ("sh", "-c", 'read -r _ && exec "$@"', "wait", *server)
 
     def fill(self, container: Container) -> None:

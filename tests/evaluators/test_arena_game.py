@@ -17,8 +17,9 @@ import yaml
 
 from contracts.contract import Caps, ContainerLimits, Replays
 from harness.engine import ContainerSpec, Engine, Limits
+from harness.replay.job import ReplayJob
 from harness.replay.project import Project
-from harness.replay.replay import ReplayJob, play_once
+from harness.replay.replay import play_once
 from images.games import load_game
 from images.store import ImageStore
 
@@ -125,7 +126,7 @@ def test_a_canary_ends_as_it_must(
         replays=Replays(count=1, seeds=(1,)),
         caps=Caps(),
         limits=ContainerLimits(),
-        record=False,
+        video="off",
     )
     found = play_once(engine, job, tmp_path, lambda _: None)
     assert found.outcome == ("cleared" if EXPECTED[script]["cleared"] else "not_cleared"), found

@@ -16,8 +16,9 @@ import yaml
 
 from contracts.contract import Caps, ContainerLimits, Replays
 from harness.engine import Engine
+from harness.replay.job import ReplayJob
 from harness.replay.project import Project
-from harness.replay.replay import ReplayJob, play_once
+from harness.replay.replay import play_once
 from images.games import NpmSource, load_game
 from images.store import ImageStore
 
@@ -141,7 +142,7 @@ def test_a_canary_ends_as_it_must(
         replays=Replays(count=1, seeds=(1,)),
         caps=Caps(replay_s=WIN_TIMEOUT_S),
         limits=ContainerLimits(),
-        record=False,
+        video="off",
     )
     found = play_once(engine, job, tmp_path, lambda _: None)
     expected = canaries(game)["scripts"][script]

@@ -8,7 +8,6 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from playwright.async_api import Error as PlaywrightError
@@ -18,8 +17,8 @@ from .clock import Clock
 from .errors import InputRefused
 from .input import Argument, Input
 from .ownership import NOT_A_RUN, Ownership
+from .shim_source import door
 
-INIT_SCRIPT = Path(__file__).with_name("init.js")
 MAX_CALL_BYTES = 4096
 KEPT_BYPASSES = 1000
 
@@ -79,14 +78,18 @@ def _is_plain(value: object) -> bool:
 
 
 class Bridge:
-    def __init__(self, cdp: Cdp, input_: Input, clock: Clock) -> None:
+    def __init__(self, cdp: Cdp, input_: Input, clock: Clock, by_frames: bool = False) -> None:
+        """With `by_frames` calls wait until the frame loop starts them, and their ends until it takes them along."""
         self._cdp = cdp
+        self._by_frames = by_frames
+        self._arrived: list[tuple[Call, str]] = []
+        self._replies: list[tuple[int, str | None]] = []
         self._input = input_
         self._clock = clock
         self._binding = f"_{secrets.token_hex(16)}"
         self._token = secrets.token_hex(16)
-        self._answer: str | None = None  # object id of the function in the page that ends a call
-        self._hold: str | None = None  # and of the one that imports a script and keeps it
+        self.answer_id: str | None = None  # object id of the function in the page that ends a call
+        self.hold_id: str | None = None  # and of the one that imports a script and keeps it
         self._connections: dict[str, tuple[int, int]] = {}  # run -> its one connection, last sequence number
         self._calls: set[asyncio.Task[None]] = set()
         self.ownership = Ownership()
@@ -94,12 +97,14 @@ class Bridge:
         self.on_bypass: Callable[[Bypass], None] | None = None
 
     async def install(self) -> None:
-        """Must run before the page's first document."""
+        """Must run before the page's first document; whoever installs it adds `door_source` to the page's init script."""
         self._cdp.on("Runtime.bindingCalled", self._called)
         self._cdp.on("Runtime.consoleAPICalled", self._take_answer)
         await self._cdp.send("Runtime.addBinding", {"name": self._binding})
-        source = INIT_SCRIPT.read_text().replace("BINDING", self._binding).replace("TOKEN", self._token)
-        await self._cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+
+    def door_source(self, kit: str = "null") -> str:
+        """The page client's door, for the page's init script."""
+        return door(self._binding, self._token, kit)
 
     def is_own_message(self, event: dict[str, Any]) -> bool:
         """True for the console message that is the init script's, not the page's."""
@@ -109,7 +114,7 @@ class Bridge:
     async def import_script(self, url: str) -> dict[str, Any]:
         """Imports a module in the page and waits for its end, however long that is."""
         question = {
-            "objectId": self._hold,
+            "objectId": self.hold_id,
             "functionDeclaration": "function (url) { return this(import(url)); }",
             "arguments": [{"value": url}],
             "awaitPromise": True,
@@ -125,6 +130,8 @@ class Bridge:
         if not self.ownership.close(run):
             return []
         try:
+            if not await self._clock.turn():
+                return []
             return await self._input.end()
         finally:
             self.ownership.release(run)
@@ -135,7 +142,7 @@ class Bridge:
 
     def _take_answer(self, event: dict[str, Any]) -> None:
         if self.is_own_message(event):
-            self._answer, self._hold = (value.get("objectId") for value in event["args"][1:3])
+            self.answer_id, self.hold_id = (value.get("objectId") for value in event["args"][1:3])
 
     def _called(self, event: dict[str, Any]) -> None:
         if event.get("name") != self._binding:
@@ -145,9 +152,27 @@ class Bridge:
         if call is None:
             self._note("malformed call", payload)
             return
+        if self._by_frames:
+            self._arrived.append((call, payload))
+        else:
+            self._start(call, payload)
+
+    def _start(self, call: Call, payload: str) -> None:
         task = asyncio.ensure_future(self._carry_out(call, payload))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
+
+    def start_next(self) -> bool:
+        """Starts the call that arrived first, if one did."""
+        if not self._arrived:
+            return False
+        self._start(*self._arrived.pop(0))
+        return True
+
+    def take_replies(self) -> list[tuple[int, str | None]]:
+        """The ends of calls since it was asked last: (call, failure)."""
+        replies, self._replies = self._replies, []
+        return replies
 
     def _suspect(self, call: Call) -> str | None:
         """Why this call cannot be one of the run's client, if so. A run that just ended still has one: its calls may be late."""
@@ -175,17 +200,20 @@ class Bridge:
             failure = str(refusal)
         except PlaywrightError as error:
             failure = error.message
-        await self._reply(call.id, failure)
+        if self._by_frames:
+            self._replies.append((call.id, failure))
+        else:
+            await self._reply(call.id, failure)
 
     async def _reply(self, call_id: int, failure: str | None) -> None:
-        if self._answer is None:
+        if self.answer_id is None:
             return
         arguments = [{"value": call_id}, {"value": failure}]
         with contextlib.suppress(PlaywrightError):  # the document that asked may be gone
             await self._cdp.send(
                 "Runtime.callFunctionOn",
                 {
-                    "objectId": self._answer,
+                    "objectId": self.answer_id,
                     "functionDeclaration": "function (id, failure) { this(id, failure); }",
                     "arguments": arguments,
                     "silent": True,

@@ -26,6 +26,12 @@ LOOPBACK_ONLY = (
     "--disable-quic",
     "--disable-extensions",
 )
+BY_FRAMES = ("--disable-frame-rate-limit",)
+"""Under the virtual clock: draw when asked, not at 60 Hz."""
+
+WITHOUT_GPU = ("--disable-gpu-compositing",)
+"""Layers are put together on the processor (2 to 4 times the frames, and pictures of them come cheap); WebGL stays what it was."""
+
 GRAPHICS = ("--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist")
 
 T = TypeVar("T")
@@ -46,7 +52,7 @@ class Browser:
         self.pid = pid
 
     @classmethod
-    async def launch(cls, gpu: bool = False) -> Self:
+    async def launch(cls, gpu: bool = False, by_frames: bool = False) -> Self:
         environment: dict[str, str | float | bool] = dict(os.environ)
         if not gpu:
             environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
@@ -55,7 +61,12 @@ class Browser:
             browser = await playwright.chromium.launch(
                 executable_path=EXECUTABLE,
                 chromium_sandbox=True,
-                args=[*LOOPBACK_ONLY, *GRAPHICS],
+                args=[
+                    *LOOPBACK_ONLY,
+                    *GRAPHICS,
+                    *(BY_FRAMES if by_frames else ()),
+                    *(() if gpu else WITHOUT_GPU),
+                ],
                 env=environment,
                 timeout=LAUNCH_TIMEOUT_S * 1000,
                 handle_sigint=False,

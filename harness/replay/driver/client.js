@@ -3,11 +3,11 @@
 
 const run = new URL(import.meta.url).searchParams.get("run");
 const connect = globalThis[Symbol.for("vitexec.connect")];
-const call = run !== null && typeof connect === "function" ? connect(run) : null;
+const link = run !== null && typeof connect === "function" ? connect(run) : null;
 
 function send(method, first, second, option) {
-  if (call === null) throw new Error("Vitexec input is unavailable outside a running Vitexec script.");
-  return call(method, first, second, option);
+  if (link === null) throw new Error("Vitexec input is unavailable outside a running Vitexec script.");
+  return link.call(method, first, second, option);
 }
 
 export const mouse = Object.freeze({
@@ -26,3 +26,8 @@ export const keyboard = Object.freeze({
   up: (key) => send("keyboard.up", key),
   press: (key, options) => send("keyboard.press", key, undefined, options?.durationMs),
 });
+
+// What the server writes into scripts under the virtual clock, so that a script's time and randomness are told from the game's.
+export const enter = link?.enter ?? (() => {});
+export const wait = link?.wait ?? ((value) => value);
+export const owned = link?.owned ?? ((handler) => handler);

@@ -4,6 +4,7 @@ under two names must not repeat."""
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, Protocol, cast
 
@@ -25,6 +26,7 @@ class Dispatch:
     t_ms: float
     kind: DispatchKind
     args: tuple[float | str, ...]
+    frame: int = 0
 
 
 OnDispatch = Callable[[Dispatch], None]
@@ -45,30 +47,41 @@ class Device(Protocol):
 
 
 class PageDevice:
-    def __init__(self, page: Page, clock: Clock, on_dispatch: OnDispatch | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        clock: Clock,
+        on_dispatch: OnDispatch | None = None,
+        dispatching: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """`dispatching` stands around each event on its way, for whoever must wait for it."""
         self._page = page
         self._clock = clock
         self._on_dispatch = on_dispatch
+        self._dispatching = dispatching
         self._names: Counter[str] = Counter()  # physical key -> names that hold it
 
     def _note(self, kind: DispatchKind, *args: float | str) -> None:
         if self._on_dispatch is not None:
-            self._on_dispatch(Dispatch(self._clock.now_ms(), kind, args))
+            self._on_dispatch(Dispatch(self._clock.now_ms(), kind, args, self._clock.frame))
 
     async def move(self, x: float, y: float) -> None:
         self._note("mouse.move", x, y)
-        await self._page.mouse.move(x, y)
+        with self._dispatching():
+            await self._page.mouse.move(x, y)
 
     async def button_down(self, button: str) -> None:
         try:
             self._note("mouse.down", button)
-            await self._page.mouse.down(button=cast(Button, button))
+            with self._dispatching():
+                await self._page.mouse.down(button=cast(Button, button))
         except PlaywrightError as error:
             raise own_words("mouse.down", error) from error
 
     async def button_up(self, button: str) -> None:
         self._note("mouse.up", button)
-        await self._page.mouse.up(button=cast(Button, button))
+        with self._dispatching():
+            await self._page.mouse.up(button=cast(Button, button))
 
     async def key_down(self, key: str) -> None:
         code = physical_key(key)
@@ -77,7 +90,8 @@ class PageDevice:
             return
         try:
             self._note("key.down", key)
-            await self._page.keyboard.down(key)
+            with self._dispatching():
+                await self._page.keyboard.down(key)
         except PlaywrightError as error:
             self._names[code] -= 1
             raise own_words("keyboard.down", error) from error
@@ -88,7 +102,8 @@ class PageDevice:
         if self._names[code] > 0:
             return
         self._note("key.up", key)
-        await self._page.keyboard.up(key)
+        with self._dispatching():
+            await self._page.keyboard.up(key)
 
 
 def own_words(method: str, error: PlaywrightError) -> InputRefused:

@@ -1,8 +1,8 @@
-// Runs in every document before any script of the page, with BINDING and TOKEN filled in by the host. It takes the host's binding out
-// of the page's reach, captures the natives it needs, leaves one door for the page client, and hands the functions that answer
-// calls and hold scripts to the host in a console message that no page can read. Hard part: nothing here may depend on what a page can replace later,
-// so a call is flat text put together from primitives (a `toJSON` on a prototype has nothing to act on).
-(() => {
+// Runs in every document before any script of the page, with BINDING and TOKEN filled in by the host and the shim's `kit` where the clock is
+// virtual. It takes the host's binding out of the page's reach, captures the natives it needs, leaves one door for the page client, and
+// hands the functions that answer calls and hold scripts to the host in a console message that no page can read. Hard part: nothing here
+// may depend on what a page can replace later, so a call is flat text put together from primitives (a `toJSON` has nothing to act on).
+(kit) => {
   "use strict";
   const post = globalThis["BINDING"];
   delete globalThis["BINDING"];
@@ -28,7 +28,7 @@
   const connect = (run) => {
     const connection = ++connections;
     let sequence = 0;
-    return (method, first, second, option) =>
+    const call = (method, first, second, option) =>
       new NativePromise((resolve, reject) => {
         const id = ++calls;
         const head = `${id},${encode(run)},${connection},${++sequence},${encode(method)}`;
@@ -36,6 +36,7 @@
         waiting[id] = { resolve, reject };
         post(text);
       });
+    return kit ? { call, enter: kit.enter, wait: kit.wait, owned: kit.owned } : { call };
   };
 
   const answer = (id, failure) => {
@@ -52,4 +53,4 @@
 
   Object.defineProperty(globalThis, Symbol.for("vitexec.connect"), { value: connect });
   console.debug("TOKEN", answer, hold);
-})();
+}

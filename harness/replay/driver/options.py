@@ -14,6 +14,7 @@ from .errors import DriverFailure
 from .recorder import DEFAULT_FPS
 from .runner import DEFAULT_TIMEOUT_S
 
+Clock = Literal["real", "virtual"]
 Form = Literal["once", "open", "run", "close"]
 
 USAGE = """vitexec [options] <file-or-code>      run one script in a fresh page
@@ -50,6 +51,7 @@ class Options:
     network_trace: str | None = None
     performance_trace: str | None = None
     heap_snapshot: str | None = None
+    clock: Clock = "real"
     seed: int | None = None
 
 
@@ -87,6 +89,19 @@ def _fps(text: str) -> int:
     return value
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**32:
+        raise ValueError("it is from 0 to 4294967295")
+    return value
+
+
+def _clock(text: str) -> str:
+    if text not in ("real", "virtual"):
+        raise ValueError("it is real or virtual")
+    return text
+
+
 def _boolean(text: str) -> bool:
     known = {
         "1": True,
@@ -109,7 +124,8 @@ _READERS: dict[str, Any] = {
     "viewport": _viewport,
     "timeout": _seconds,
     "record_fps": _fps,
-    "seed": int,
+    "seed": _seed,
+    "clock": _clock,
 }
 
 
@@ -151,9 +167,14 @@ def _parser() -> argparse.ArgumentParser:
         "--heap-snapshot", metavar="F", help="write a heap snapshot when the script has ended (.heapsnapshot)"
     )
     add(
+        "--clock",
+        metavar="C",
+        help="real (default), or virtual: the page's time goes in frames of 1/60 s, the same on every machine",
+    )
+    add(
         "--seed",
         metavar="N",
-        help="the seed of the page's randomness; it has no effect under the real clock, which is in use",
+        help="the seed of the page's randomness under the virtual clock (default 1)",
     )
     return parser
 

@@ -19,6 +19,7 @@ from .stage import Stage
 from .traces import Traces
 
 SETTLE_TIMEOUT_S = 10.0
+DEFAULT_SEED = 1
 TRACE_KINDS = ("cpu_profile", "network_trace", "performance_trace", "heap_snapshot")
 _RUN_ID = re.compile(r"[?&]vitexec=[0-9a-f]{32}")
 
@@ -50,9 +51,17 @@ class Deadline:
 
 async def open_stage(server: ProjectServer, place: Place, options: Options) -> Stage:
     """A page that is prepared and not yet loaded, so that recording and traces can begin before it."""
+    url = server.url(place.page or server.entry)
     return await Stage.open(
-        server.url(place.page or server.entry), server.nonce, options.viewport, gpu=options.gpu, load=False
+        url, server.nonce, options.viewport, seed=page_seed(options), gpu=options.gpu, load=False
     )
+
+
+def page_seed(options: Options) -> int | None:
+    """The seed of a virtual clock's page; None under the real clock."""
+    if options.clock == "real":
+        return None
+    return DEFAULT_SEED if options.seed is None else options.seed
 
 
 async def place_script(server: ProjectServer, source: str, folder: Path, root: Path) -> str:
@@ -84,7 +93,9 @@ async def play(
             await traces.start()
             if load:
                 await stage.load(max(0.1, deadline.left))
-        result = await stage.start_script(url, max(0.1, deadline.left))
+                if stage.frames is not None:
+                    await stage.frames.preload((await server.order("imports", url=url))["urls"])
+        result = await stage.play_out(stage.start_script(url, max(0.1, deadline.left)))
     finally:
         if options.screenshot is not None and not stage.crashed.is_set():
             await _try_screenshot(stage, folder / options.screenshot)

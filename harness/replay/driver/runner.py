@@ -43,13 +43,17 @@ async def run_script(
 ) -> ScriptResult:
     """Runs the script at a URL path of the page's server; its input works until this returns."""
     run = secrets.token_hex(16)
-    started = time.monotonic()
+    started = stage.clock.now_ms()
     script = f"{url}{'&' if '?' in url else '?'}vitexec={run}"
     stage.navigated.clear()
+    stage.begun.clear()
     stage.bridge.begin(run)
     try:
-        status, message, stack = await _play(stage, script, started + timeout_s, timeout_s, hang_after_s)
+        status, message, stack = await _play(
+            stage, script, started + timeout_s * 1000, timeout_s, hang_after_s
+        )
     finally:
+        stage.begun.set()
         failures = await _clean_up(stage, run)
     status, message, stack, messages = combine(
         (status, message, stack), [str(failure) for failure in failures]
@@ -62,8 +66,7 @@ async def run_script(
     if status == "page_hung":
         stage.hung.set()
         await stage.terminate()
-    duration = (time.monotonic() - started) * 1000
-    return ScriptResult(status, message, stack, duration, messages)
+    return ScriptResult(status, message, stack, stage.clock.now_ms() - started, messages)
 
 
 def combine(ended: Ending, failures: list[str]) -> tuple[Status, str, str, tuple[str, ...]]:
@@ -79,14 +82,14 @@ def combine(ended: Ending, failures: list[str]) -> tuple[Status, str, str, tuple
 
 
 async def _play(
-    stage: "Stage", script: str, deadline: float, timeout_s: float, hang_after_s: float
+    stage: "Stage", script: str, deadline_ms: float, timeout_s: float, hang_after_s: float
 ) -> Ending:
     try:
         problem = await asyncio.to_thread(_check, stage.absolute(script), stage.absolute("/@vitexec/check"))
         if problem is not None:
             return "error", problem, problem
         evaluation = asyncio.ensure_future(_evaluate(stage, script))
-        return await _watch(stage, evaluation, deadline, timeout_s, hang_after_s)
+        return await _watch(stage, evaluation, deadline_ms, timeout_s, hang_after_s)
     except DriverFailure as failure:
         return "error", str(failure), str(failure)
 
@@ -104,25 +107,34 @@ def _check(script: str, check: str) -> str | None:
 
 
 async def _evaluate(stage: "Stage", script: str) -> PageThrew | None:
-    ended = await stage.bridge.import_script(script)
+    if stage.frames is None:
+        stage.begun.set()
+        ended = await stage.bridge.import_script(script)
+    else:
+        assert stage.bridge.hold_id is not None
+        await stage.frames.begin_script(stage.bridge.hold_id, script)
+        ending = asyncio.ensure_future(stage.frames.script_end())
+        stage.begun.set()
+        ended = await ending
     return await read_thrown(stage.cdp, ended["exceptionDetails"]) if "exceptionDetails" in ended else None
 
 
 async def _watch(
     stage: "Stage",
     evaluation: "asyncio.Task[PageThrew | None]",
-    deadline: float,
+    deadline_ms: float,
     timeout_s: float,
     hang_after_s: float,
 ) -> Ending:
-    """Waits for whatever comes first."""
+    """Waits for whatever comes first. The frames of a virtual clock find a hanging page themselves."""
     events = {asyncio.ensure_future(event.wait()) for event in (stage.crashed, stage.navigated, stage.hung)}
+    late = asyncio.ensure_future(stage.clock.sleep_until(deadline_ms))
     heard = time.monotonic()
     ping: asyncio.Future[bool] | None = None
     try:
         while True:
-            slice_s = max(0.0, min(LOOK_EVERY_S, hang_after_s / 2, deadline - time.monotonic()))
-            waiting: set[asyncio.Future[Any]] = {evaluation, *events}
+            waiting: set[asyncio.Future[Any]] = {evaluation, late, *events}
+            slice_s = min(LOOK_EVERY_S, hang_after_s / 2)
             await asyncio.wait(waiting, timeout=slice_s, return_when=asyncio.FIRST_COMPLETED)
             now = time.monotonic()
             if lost := _lost(stage):
@@ -132,13 +144,14 @@ async def _watch(
             if ping is not None and ping.done():
                 heard = now if ping.result() else heard
                 ping = None
-            if now - heard >= hang_after_s:
+            if stage.hung.is_set() or (stage.frames is None and now - heard >= hang_after_s):
                 return "page_hung", f"The page's main thread is blocked: no answer for {hang_after_s:g}s.", ""
-            if now >= deadline:
+            if late.done():
                 return "timeout", f"Vitexec script timed out after {timeout_s:g}s.", ""
-            ping = ping or asyncio.ensure_future(stage.answers(hang_after_s))
+            if stage.frames is None:
+                ping = ping or asyncio.ensure_future(stage.answers(hang_after_s))
     finally:
-        for task in (evaluation, ping, *events):
+        for task in (evaluation, ping, late, *events):
             if task is not None:
                 task.cancel()
 
@@ -164,6 +177,8 @@ async def _ended(stage: "Stage", evaluation: "asyncio.Task[PageThrew | None]") -
 
 
 async def _clean_up(stage: "Stage", run: str) -> list[Exception]:
+    if stage.is_lost:
+        stage.clock.stop()
     if stage.crashed.is_set():
         stage.bridge.ownership.close(run)
         return []

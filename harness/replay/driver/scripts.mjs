@@ -75,6 +75,70 @@ export class Scripts {
   }
 }
 
+const PROMISE_METHODS = new Set(["then", "catch", "finally"]);
+
+function* nodesOf(node) {
+  if (node === null || typeof node !== "object") return;
+  if (Array.isArray(node)) {
+    for (const item of node) yield* nodesOf(item);
+    return;
+  }
+  if (typeof node.type === "string") yield node;
+  for (const value of Object.values(node)) yield* nodesOf(value);
+}
+
+/** The places of `program` where a script hands its going on to somebody else: [start, end, function that it goes through]. */
+function* handOvers(program) {
+  for (const node of nodesOf(program)) {
+    if (node.type === "AwaitExpression") yield [node.argument.start, node.argument.end, "__vitexec_wait"];
+    const method = node.type === "CallExpression" && node.callee.type === "MemberExpression" ? node.callee.property?.name : null;
+    if (!PROMISE_METHODS.has(method)) continue;
+    for (const argument of node.arguments) {
+      if (argument.type !== "SpreadElement") yield [argument.start, argument.end, "__vitexec_owned"];
+    }
+  }
+}
+
+/** Under the virtual clock: the script's code with its awaits and promise handlers led through the page client, so that what it does
+ *  is told from what the game does. No line moves. */
+export async function instrument(vite, code) {
+  const insertions = [];
+  for (const [start, end, name] of handOvers(await vite.parseAstAsync(code))) {
+    insertions.push([start, 0, `${name}(`], [end, 1, ")"]);
+  }
+  insertions.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  let text = code;
+  for (const [at, , piece] of insertions) text = text.slice(0, at) + piece + text.slice(at);
+  const names = ["enter", "wait", "owned"].map((name) => `${name} as __vitexec_${name}`).join(", ");
+  return `import { ${names} } from "vitexec"; __vitexec_enter(); ${text}`;
+}
+
+/** The nodes that name a module in `code`, in order: static imports and `import("literal")`. */
+export async function importSources(vite, code) {
+  const found = [];
+  for (const node of nodesOf(await vite.parseAstAsync(code))) {
+    const isImport = /^(?:Import|ExportNamed|ExportAll)Declaration$|^ImportExpression$/.test(node.type);
+    if (isImport && typeof node.source?.value === "string") found.push(node.source);
+  }
+  return found;
+}
+
+/** The game's modules that a script and its helpers import, so that they can be loaded before it; `compile` gives a URL's code. */
+export async function gameImports(vite, url, compile, seen = new Set()) {
+  if (seen.has(url)) return [];
+  seen.add(url);
+  const code = await compile(url);
+  const found = [];
+  for (const { value } of code === null ? [] : await importSources(vite, code)) {
+    const target = new URL(value, new URL(url, "http://localhost"));
+    if (target.origin !== "http://localhost" || target.pathname.startsWith("/@vitexec/client") || target.pathname.startsWith("/@vite/")) continue;
+    const path = target.pathname + target.search;
+    if (runOf(path) === null) found.push(path);
+    else found.push(...(await gameImports(vite, path, compile, seen)));
+  }
+  return [...new Set(found)];
+}
+
 export function realFile(candidate) {
   try {
     const real = fs.realpathSync(candidate);

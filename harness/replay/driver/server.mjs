@@ -6,10 +6,11 @@
 //   --config FILE      Vite configuration (default: the project's own)
 //   --cache-dir DIR    optimiser cache (default: a new folder /tmp/vitexec-XXXXXX; filled from /opt/game-cache)
 //   --serve vite|static   --entry PATH   (default: as /opt/game.json says, else vite and /)
+//   --clock real|virtual   virtual: scripts are compiled so that their time and randomness are told from the game's
 //   --port N   --optimize-only   --control
 //
 // First line out: {"port","nonce","entry"}. With --optimize-only: {"cache_dir","dependencies"} once the cache is complete.
-// Orders: prepare · put_script {name,text} · inline {name,text} · script_url {file} · map_stack {text} · digest · stop.
+// Orders: prepare · put_script {name,text} · inline {name,text} · script_url {file} · map_stack {text} · imports {url} · digest · stop.
 
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -29,13 +30,14 @@ const OPTIONS = {
   "cache-dir": { type: "string" },
   serve: { type: "string" },
   entry: { type: "string" },
+  clock: { type: "string", default: "real" },
   port: { type: "string", default: "0" },
   "optimize-only": { type: "boolean", default: false },
   control: { type: "boolean", default: false },
 };
 
 /** Starts a server for a project folder: {port, nonce, entry, cacheDir, dependencies, scripts, close()}. */
-export async function start({ root, config, cacheDir, port = 0, ...given }) {
+export async function start({ root, config, cacheDir, port = 0, clock = "real", ...given }) {
   prepare(root);
   if (!fs.existsSync(root) || !fs.statSync(root).isDirectory()) throw new Error(`there is no project folder ${root}`);
   const serve = given.serve ?? manifestOf(root).serve;
@@ -46,13 +48,13 @@ export async function start({ root, config, cacheDir, port = 0, ...given }) {
   if (madeFromPristine(root)) restoreCache(cache);
   const scripts = new Scripts(root);
   const nonce = randomBytes(16).toString("hex");
-  const options = { root: scripts.root, config, cacheDir: fs.realpathSync(cache), port, nonce };
+  const options = { root: scripts.root, config, cacheDir: fs.realpathSync(cache), port, nonce, clock };
   const server = await (serve === "vite" ? serveVite : serveStatic)(options, scripts);
   const close = async ({ keepCache = false } = {}) => {
     await server.close();
     if (cacheDir === undefined && !keepCache) fs.rmSync(cache, { recursive: true, force: true });
   };
-  return { port: server.port, nonce, entry, cacheDir: cache, dependencies: server.dependencies, scripts, mapOf: server.mapOf, close };
+  return { port: server.port, nonce, entry, cacheDir: cache, dependencies: server.dependencies, scripts, mapOf: server.mapOf, importsOf: server.importsOf, close };
 }
 
 function orders(root, server) {
@@ -62,7 +64,8 @@ function orders(root, server) {
     inline: ({ name, text }) => ({ url: server.scripts.putInline(name, text) }),
     script_url: ({ file }) => ({ url: server.scripts.urlOf(file) }),
     map_stack: async ({ text }) => ({ text: await mapStack(String(text), server.mapOf) }),
-    digest: () => ({ files: listSource(root) }),
+    imports: async ({ url }) => ({ urls: await server.importsOf(`${url}${String(url).includes("?") ? "&" : "?"}vitexec=imports`) }),
+    digest: () => ({ files: listSource(root), cache: listSource(server.cacheDir) }),
     stop: () => ({ stopped: true }),
   };
 }
@@ -91,7 +94,7 @@ async function main() {
   try {
     const server = await start({
       root: values.root, config: values.config, cacheDir: values["cache-dir"], serve: values.serve,
-      entry: values.entry, port: Number(values.port),
+      entry: values.entry, port: Number(values.port), clock: values.clock,
     });
     if (values["optimize-only"]) {
       await server.close({ keepCache: true });

@@ -25,8 +25,10 @@ class ProjectServer:
         self.entry = entry
 
     @classmethod
-    async def start(cls, root: Path, config: Path | None = None, serve: str | None = None) -> Self:
-        arguments = ["--control", "--root", str(root)]
+    async def start(
+        cls, root: Path, config: Path | None = None, serve: str | None = None, clock: str = "real"
+    ) -> Self:
+        arguments = ["--control", "--root", str(root), "--clock", clock]
         if serve is not None:
             arguments += ["--serve", serve]
         if config is not None:

@@ -171,7 +171,8 @@ async def keep(tell: int, request: dict[str, Any]) -> None:
     session: Session | None = None
     try:
         deadline = Deadline(options.timeout)
-        server = await ProjectServer.start(place.root, Path(options.config) if options.config else None)
+        config = Path(options.config) if options.config else None
+        server = await ProjectServer.start(place.root, config, clock=options.clock)
         session = Session(server, place, options)
         await session.stage(deadline)
         listener = await asyncio.start_unix_server(session.serve, str(path), limit=LONGEST_LINE)

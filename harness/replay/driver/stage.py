@@ -6,10 +6,12 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import Mapping
+import math
+import secrets
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from playwright.async_api import Dialog, Download, Page, Response
@@ -18,24 +20,35 @@ from playwright.async_api import Error as PlaywrightError
 from .bridge import Bridge
 from .browser import Browser, within
 from .cdp import Cdp
-from .clock import Clock, RealClock
+from .clock import RealClock, VirtualClock
 from .console import Console
 from .device import OnDispatch, PageDevice
 from .errors import DriverFailure, PageTimeout
+from .frame_recorder import FrameRecorder, Mode
+from .frames import Frames
 from .input import Input
+from .loads import Loads
 from .logs import LogBook
 from .recorder import DEFAULT_FPS, Recorder
 from .runner import ScriptResult, run_script
+from .shim_source import virtual_shim
 from .thrown import read_thrown
+from .witness import Witness
 
 DEFAULT_VIEWPORT = (1280, 720)
 LOAD_TIMEOUT_S = 60.0
 SCREENSHOT_TIMEOUT_S = 20.0
 COMMAND_TIMEOUT_S = 10.0
 PING_TIMEOUT_S = 2.0
+EVENT_WAIT_MS = 1000.0
+"""For the event that explains why a page does not answer to arrive."""
+
 NONCE_HEADER = "x-playproof-nonce"
 
 CALL_METHOD = "function (name, first, second) { 'use strict'; return this[name](first, second); }"  # no spread: the page can replace iterators
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,20 +60,23 @@ class Handle:
 
 class Stage:
     def __init__(
-        self, browser: Browser, page: Page, cdp: Cdp, url: str, nonce: str | None, clock: Clock
+        self, browser: Browser, page: Page, cdp: Cdp, url: str, nonce: str | None, seed: int | None
     ) -> None:
         self.browser = browser
         self.page = page
         self.cdp = cdp
         self.url = url
-        self.clock = clock
+        self.clock = RealClock() if seed is None else VirtualClock()
+        self.frames: Frames | None = None
+        self.begun = asyncio.Event()
+        """Set when a script's own code has begun to run."""
         self.hung = asyncio.Event()
         self.crashed = asyncio.Event()
         self.navigated = asyncio.Event()
-        self.logs = LogBook(clock)
+        self.logs = LogBook(self.clock)
         self._nonce = nonce
         self._loaded = False
-        self._recorder: Recorder | None = None
+        self._recorder: Recorder | FrameRecorder | None = None
 
     @classmethod
     async def open(
@@ -71,19 +87,19 @@ class Stage:
         record: Path | None = None,
         *,
         record_fps: int = DEFAULT_FPS,
-        clock: Clock | None = None,
+        seed: int | None = None,
         gpu: bool = False,
         on_dispatch: OnDispatch | None = None,
         load: bool = True,
     ) -> Self:
-        """A fresh browser with one fresh page, which is loaded unless asked otherwise."""
-        browser = await Browser.launch(gpu=gpu)
+        """A fresh browser with one fresh page, which is loaded unless asked otherwise. With a seed, the page's clock is virtual."""
+        browser = await Browser.launch(gpu=gpu, by_frames=seed is not None)
         try:
             size = {"width": viewport[0], "height": viewport[1]}
             context = await browser.inner.new_context(viewport=size, accept_downloads=False)  # pyright: ignore[reportArgumentType]
             page = await context.new_page()
-            stage = cls(browser, page, await Cdp.of_page(page), url, nonce, clock or RealClock())
-            await within(LOAD_TIMEOUT_S, stage._prepare(on_dispatch), "preparing the page")
+            stage = cls(browser, page, await Cdp.of_page(page), url, nonce, seed)
+            await within(LOAD_TIMEOUT_S, stage._prepare(on_dispatch, seed), "preparing the page")
             if record is not None:
                 await stage.start_recording(record, viewport, record_fps)
             if load:
@@ -96,13 +112,17 @@ class Stage:
             raise
         return stage
 
-    async def _prepare(self, on_dispatch: OnDispatch | None) -> None:
-        device = PageDevice(self.page, self.clock, on_dispatch)
-        self.bridge = Bridge(self.cdp, Input(device, self.clock), self.clock)
-        self._console = Console(self.cdp, self.logs, self.bridge.is_own_message)
+    async def _prepare(self, on_dispatch: OnDispatch | None, seed: int | None) -> None:
+        self.device = PageDevice(self.page, self.clock, on_dispatch, self._dispatching)
+        self.bridge = Bridge(self.cdp, Input(self.device, self.clock), self.clock, by_frames=seed is not None)
+        self._console = Console(self.cdp, self.logs, self._is_own_message)
         for domain in ("Page", "Runtime", "Network", "Inspector"):
             await self.cdp.send(f"{domain}.enable")
         await self.bridge.install()
+        self.witness = Witness(self.cdp, self.clock, await Cdp.of_browser(self.browser.inner))
+        await self.witness.install()
+        source = self.bridge.door_source() if seed is None else await self._install_clock(seed)
+        await self.cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
         self._console.listen()
         self.cdp.on("Page.frameNavigated", self._frame_navigated)
         self.cdp.on("Page.navigatedWithinDocument", self._moved_within)
@@ -113,6 +133,76 @@ class Stage:
         self.page.on("dialog", self._dismiss)
         self.page.on("download", self._refuse_download)
         self.page.context.on("page", self._close_popup)
+
+    async def _install_clock(self, seed: int) -> str:
+        """Prepares the virtual clock and returns the page's init script."""
+        assert isinstance(self.clock, VirtualClock)
+        token = secrets.token_hex(16)
+        loads = Loads(self.cdp)
+        await loads.install()
+        self.frames = Frames(self.cdp, self.clock, self.bridge, token, loads)
+        self.frames.listen()
+        await self.cdp.send("Animation.enable")
+        await self.cdp.send("Animation.setPlaybackRate", {"playbackRate": 0})
+        return virtual_shim(seed, token, self.bridge.door_source("kit"))
+
+    def _dispatching(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self.frames is None else self.frames.dispatching()
+
+    def _is_own_message(self, event: dict[str, Any]) -> bool:
+        return self.bridge.is_own_message(event) or (
+            self.frames is not None and self.frames.is_own_message(event)
+        )
+
+    # Time
+
+    async def pass_time(self, until_ms: float, *ends: "asyncio.Future[Any]") -> None:
+        """Lets the page's time go on until then, or until one of `ends` is done or the page is lost."""
+        if self.frames is None:
+            await self._wait(until_ms, ends)
+            return
+        while self.clock.now_ms() < until_ms and not any(end.done() for end in ends) and not self.is_lost:
+            await self.step()
+
+    async def step(self) -> None:
+        """One frame of the virtual clock; a page that does not come back is noted as hung or gone."""
+        assert self.frames is not None
+        try:
+            await self.frames.step()
+        except PageTimeout:
+            self.hung.set()
+        except (DriverFailure, PlaywrightError):
+            await self._wait(self.clock.now_ms() + EVENT_WAIT_MS, ())
+            if not self.is_lost:
+                raise
+
+    async def play_out(self, script: "asyncio.Task[ScriptResult]") -> ScriptResult:
+        """Lets time go on until the script has ended."""
+        if self.frames is not None:
+            await asyncio.wait(
+                {script, asyncio.ensure_future(self.begun.wait())}, return_when=asyncio.FIRST_COMPLETED
+            )
+            await self.pass_time(math.inf, script)
+        return await script
+
+    @property
+    def is_lost(self) -> bool:
+        return self.hung.is_set() or self.crashed.is_set() or self.navigated.is_set()
+
+    async def _wait(self, until_ms: float, ends: "tuple[asyncio.Future[Any], ...]") -> None:
+        events = [self.hung, self.crashed, self.navigated]
+        waits = [asyncio.ensure_future(event.wait()) for event in events]
+        seconds = max(0.0, until_ms - self.clock.now_ms()) / 1000
+        await asyncio.wait({*waits, *ends}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    async def within_frames(self, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits a call into the page while its time goes on."""
+        task = asyncio.ensure_future(work)
+        while self.frames is not None and not task.done() and not self.is_lost:
+            await self.step()
+        return await task
 
     # Events
 
@@ -165,6 +255,8 @@ class Stage:
             raise DriverFailure(f"the page {self.url} did not load: {reason}") from error
         await self._check_response(response)
         await within(LOAD_TIMEOUT_S, self.page.bring_to_front(), "bringing the page to the front")
+        if self.frames is not None:
+            await self.frames.settle_load()
         self._loaded = True
 
     async def _check_response(self, response: Response | None) -> None:
@@ -256,14 +348,27 @@ class Stage:
             path.write_bytes(image)
         return image
 
-    async def start_recording(self, path: Path, viewport: tuple[int, int], fps: int = DEFAULT_FPS) -> None:
+    async def start_recording(
+        self, path: Path, viewport: tuple[int, int], fps: int = DEFAULT_FPS, mode: Mode = "full"
+    ) -> None:
+        """Records from now on; under the virtual clock each frame, whatever `fps` says."""
         cdp = await Cdp.of_page(self.page)
-        self._recorder = await Recorder.start(cdp, path, viewport, fps)
+        if self.frames is None:
+            self._recorder = await Recorder.start(cdp, path, viewport, fps if mode == "full" else 1)
+        else:
+            self._recorder = await FrameRecorder.start(cdp, path, mode)
+            self.frames.capture = self._recorder.capture
 
-    async def stop_recording(self) -> None:
+    async def pacing(self) -> dict[str, Any] | None:
+        """How evenly frames came so far, where a recorder of the real clock counts them."""
+        return await self._recorder.pacing() if isinstance(self._recorder, Recorder) else None
+
+    async def stop_recording(self) -> dict[str, Any] | None:
+        """Ends the video; returns what is in it, if there is one."""
         recorder, self._recorder = self._recorder, None
-        if recorder is not None:
-            await recorder.stop()
+        if self.frames is not None:
+            self.frames.capture = None
+        return None if recorder is None else await recorder.stop()
 
     async def renderer(self) -> str:
         """The GL renderer's name, asked in the page."""

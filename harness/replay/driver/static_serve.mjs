@@ -7,7 +7,7 @@ import http from "node:http";
 import path from "node:path";
 
 import { PRISTINE } from "./project.mjs";
-import { answerOwn, clientFor, describeFailure, realFile, runOf, sendText, withoutQuery } from "./scripts.mjs";
+import { answerOwn, clientFor, describeFailure, gameImports, importSources, instrument, realFile, runOf, sendText, withoutQuery } from "./scripts.mjs";
 import { loadVite } from "./vite_serve.mjs";
 
 const TYPES = new Map(
@@ -24,17 +24,6 @@ const TYPES = new Map(
 );
 const TYPED = /\.(?:[cm]?ts|[jt]sx)$/;
 
-function* importsOf(node) {
-  if (node === null || typeof node !== "object") return;
-  if (Array.isArray(node)) {
-    for (const item of node) yield* importsOf(item);
-    return;
-  }
-  const isImport = /^(?:Import|ExportNamed|ExportAll)Declaration$|^ImportExpression$/.test(node.type ?? "");
-  if (isImport && typeof node.source?.value === "string") yield node.source;
-  for (const value of Object.values(node)) yield* importsOf(value);
-}
-
 /** A script as plain JavaScript, with a map where that differs from its source. */
 async function translate(vite, scripts, url) {
   const source = scripts.read(url);
@@ -44,12 +33,11 @@ async function translate(vite, scripts, url) {
 }
 
 /** Compiles a script to a module whose "vitexec" is the client of its run. */
-async function compile(vite, scripts, url) {
+async function compile(vite, scripts, url, clock) {
   const translated = await translate(vite, scripts, url);
   if (translated === null) return null;
-  let { code } = translated;
-  const program = await vite.parseAstAsync(code);
-  const places = [...importsOf(program)].sort((a, b) => b.start - a.start);
+  let code = clock === "virtual" ? await instrument(vite, translated.code) : translated.code;
+  const places = (await importSources(vite, code)).sort((a, b) => b.start - a.start);
   for (const { value, start, end } of places) {
     const target = value === "vitexec" ? clientFor(url) : helperOf(scripts, value, url);
     if (target !== null) code = code.slice(0, start) + JSON.stringify(target) + code.slice(end);
@@ -103,13 +91,14 @@ function sendFile(request, response, file) {
 export async function serveStatic(options, scripts) {
   const vite = await loadVite();
   const root = scripts.root;
+  const compileScript = (url) => compile(vite, scripts, url, options.clock);
 
   const handle = async (request, response) => {
     response.setHeader("x-playproof-nonce", options.nonce);
-    if (await answerOwn(request, response, async (url) => (await compile(vite, scripts, url)) !== null)) return;
+    if (await answerOwn(request, response, async (url) => (await compileScript(url)) !== null)) return;
     const pathname = withoutQuery(request.url);
     if (runOf(request.url) !== null) {
-      const code = await compile(vite, scripts, request.url);
+      const code = await compileScript(request.url);
       if (code !== null) return sendText(response, 200, "text/javascript; charset=utf-8", code);
     }
     if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, "text/plain", "only GET and HEAD");
@@ -138,5 +127,6 @@ export async function serveStatic(options, scripts) {
     server.closeAllConnections();
   });
   const mapOf = async (url) => (await translate(vite, scripts, url))?.map ?? null;
-  return { port: server.address().port, dependencies: [], mapOf, close };
+  const importsOf = (url) => gameImports(vite, url, compileScript);
+  return { port: server.address().port, dependencies: [], mapOf, importsOf, close };
 }

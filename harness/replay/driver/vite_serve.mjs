@@ -8,7 +8,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { PRISTINE } from "./project.mjs";
-import { answerOwn, CLIENT_URL, clientFor, clientSource, realFile, runOf, sendText, withoutQuery } from "./scripts.mjs";
+import { answerOwn, CLIENT_URL, clientFor, clientSource, gameImports, instrument, realFile, runOf, sendText, withoutQuery } from "./scripts.mjs";
 
 const VITE_CLIENT_URL = "/@vite/client";
 const QUIET_CLIENT = new URL("./quiet_client.js", import.meta.url);
@@ -68,11 +68,22 @@ function vitexecPlugin(scripts, nonce) {
   };
 }
 
+/** Runs last but for import analysis, when a script is plain JavaScript with its own import names. */
+function clockPlugin(vite) {
+  return {
+    name: "vitexec-clock",
+    enforce: "post",
+    async transform(code, id) {
+      return runOf(id) === null || id.startsWith(CLIENT_URL) ? null : { code: await instrument(vite, code), map: null };
+    },
+  };
+}
+
 function hasFavicon(config) {
   return [config.publicDir, config.root].some((folder) => folder && realFile(path.join(folder, "favicon.ico")) !== null);
 }
 
-function inlineConfig(options, scripts, include) {
+function inlineConfig(vite, options, scripts, include) {
   const nodeModules = realFolder(path.join(options.root, "node_modules"));
   return {
     root: options.root,
@@ -81,7 +92,7 @@ function inlineConfig(options, scripts, include) {
     cacheDir: options.cacheDir,
     logLevel: "silent",
     clearScreen: false,
-    plugins: [vitexecPlugin(scripts, options.nonce)],
+    plugins: [vitexecPlugin(scripts, options.nonce), ...(options.clock === "virtual" ? [clockPlugin(vite)] : [])],
     optimizeDeps: include === null ? {} : { noDiscovery: true, include },
     server: {
       host: "127.0.0.1",
@@ -105,7 +116,7 @@ function realFolder(folder) {
 async function findDependencies(vite, options, scripts) {
   const kept = path.join(options.cacheDir, DEPS_FILE);
   if (fs.existsSync(kept)) return JSON.parse(fs.readFileSync(kept, "utf8"));
-  const config = inlineConfig({ ...options, cacheDir: path.join(options.cacheDir, "scan") }, scripts, null);
+  const config = inlineConfig(vite, { ...options, cacheDir: path.join(options.cacheDir, "scan") }, scripts, null);
   const server = await vite.createServer({ ...config, server: { ...config.server, middlewareMode: true } });
   try {
     const optimizer = server.environments.client.depsOptimizer;
@@ -125,10 +136,12 @@ export async function serveVite(options, scripts) {
   const vite = await loadVite();
   const include = await findDependencies(vite, options, scripts);
   fs.writeFileSync(path.join(options.cacheDir, DEPS_FILE), JSON.stringify(include));
-  const server = await vite.createServer(inlineConfig(options, scripts, include));
+  const server = await vite.createServer(inlineConfig(vite, options, scripts, include));
   await server.listen();
   const optimizer = server.environments.client.depsOptimizer;
   if (optimizer) await Promise.all(Object.values(optimizer.metadata.optimized).map((dep) => dep.processing));
+  const compile = async (url) => (await server.environments.client.transformRequest(url))?.code ?? null;
+  const importsOf = (url) => gameImports(vite, url, compile);
   const mapOf = async (url) => (await server.environments.client.transformRequest(url))?.map ?? null;
-  return { port: server.httpServer.address().port, dependencies: include, mapOf, close: () => server.close() };
+  return { port: server.httpServer.address().port, dependencies: include, mapOf, importsOf, close: () => server.close() };
 }

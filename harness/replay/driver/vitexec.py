@@ -28,7 +28,8 @@ async def run_once(source: str, options: Options, folder: Path) -> str | None:
     place = find_place(options.path, folder)
     async with contextlib.AsyncExitStack() as cleanup:
         async with deadline.over("serving the project"):
-            server = await ProjectServer.start(place.root, Path(options.config) if options.config else None)
+            config = Path(options.config) if options.config else None
+            server = await ProjectServer.start(place.root, config, clock=options.clock)
         cleanup.push_async_callback(server.close)
         url = await place_script(server, source, folder, place.root)
         async with deadline.over("starting the browser"):

@@ -91,11 +91,11 @@ def test_calls_around_the_client_are_refused_and_noted(stand: Stand) -> None:
         PRELUDE
         + """
         await keyboard.press("KeyW");
-        const connect = (globalThis as never)[Symbol.for("vitexec.connect")] as (run: string) => (...call: unknown[]) => Promise<void>;
+        const connect = (globalThis as never)[Symbol.for("vitexec.connect")] as (run: string) => { call(...words: unknown[]): Promise<void> };
         const run = new URL(import.meta.url).searchParams.get("vitexec")!;
         say([
-          await refused(() => connect("f00")("mouse.stop")), await refused(() => connect(run)("keyboard.press", "KeyA")),
-          await refused(() => connect(run)("mouse.wheel", 5, 5)), await refused(() => keyboard.press("KeyD")),
+          await refused(() => connect("f00").call("mouse.stop")), await refused(() => connect(run).call("keyboard.press", "KeyA")),
+          await refused(() => connect(run).call("mouse.wheel", 5, 5)), await refused(() => keyboard.press("KeyD")),
         ]);"""
     )
     assert played.value == [NOT_A_RUN, NOT_A_RUN, NOT_A_RUN, "no error"]

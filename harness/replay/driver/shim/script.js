@@ -1,0 +1,76 @@
+// What belongs to a script is told from what belongs to the game: what it waits for, listens to and hands to promises goes on in the script's phase.
+// The server rewrites a script's `await x` and `.then(f)` so that they pass through here. Hard part: a game's own listeners and promises stay as they are.
+(kit) => {
+  const { apply, Promise, then } = kit;
+  const resolved = Promise.resolve;
+
+  /** The value behind `value`, delivered in the script's phase. */
+  kit.wait = (value) =>
+    new Promise((resolve, reject) => {
+      then(apply(resolved, Promise, [value]), (found) => kit.resume(() => resolve(found)), (error) => kit.resume(() => reject(error)));
+    });
+  /** `handler`, run in the script's phase, if it is a function. */
+  kit.owned = (handler) =>
+    typeof handler !== "function" ? handler : function (...given) {
+      return kit.inPhase(kit.SCRIPT, () => apply(handler, this, given));
+    };
+
+  const wrapped = kit.weak();
+  const owned = (listener) => {
+    let wrapper = wrapped.get(listener);
+    if (wrapper === undefined) {
+      wrapper = typeof listener === "function" ? kit.owned(listener) : { handleEvent: kit.owned((event) => listener.handleEvent(event)) };
+      wrapped.set(listener, wrapper);
+    }
+    return wrapper;
+  };
+  const isListener = (value) => typeof value === "function" || (typeof value === "object" && value !== null);
+  kit.replace(EventTarget.prototype, "addEventListener", (native) => ({
+    addEventListener(type, listener, ...rest) {
+      const mine = kit.phase === kit.SCRIPT && isListener(listener);
+      return apply(native, this, [type, mine ? owned(listener) : listener, ...rest]);
+    },
+  }).addEventListener);
+  kit.replace(EventTarget.prototype, "removeEventListener", (native) => ({
+    removeEventListener(type, listener, ...rest) {
+      const wrapper = isListener(listener) ? wrapped.get(listener) : undefined;
+      if (wrapper !== undefined) apply(native, this, [type, wrapper, ...rest]);
+      return apply(native, this, [type, listener, ...rest]);
+    },
+  }).removeEventListener);
+
+  let begun = null; // tells the host that the script's own code runs
+  kit.enter = () => {
+    kit.phase = kit.SCRIPT;
+    kit.hop(() => {
+      kit.phase = kit.GAME;
+      if (begun !== null) begun();
+      begun = null;
+    });
+  };
+  /** Calls `run` in the script's phase; the promise ends when the script has begun or the call has ended. */
+  kit.begin = (hold, url) =>
+    new Promise((resolve) => {
+      begun = resolve;
+      kit.hop(() => {
+        kit.phase = kit.SCRIPT;
+        kit.hop(() => (kit.phase = kit.GAME));
+        kit.ended = hold(import(url));
+        then(kit.ended, resolve, resolve);
+      });
+    });
+  /** Ends calls of the script, in order; each goes on as a task in the script's phase. */
+  kit.answer = (answer, replies) =>
+    new Promise((resolve) => {
+      const step = (i) => {
+        if (i >= replies.length) return kit.runJobs(() => { kit.phase = kit.GAME; kit.settle(resolve); });
+        kit.hop(() => {
+          kit.phase = kit.SCRIPT;
+          kit.taskBegins();
+          kit.hop(() => step(i + 2));
+          answer(replies[i], replies[i + 1]);
+        });
+      };
+      step(0);
+    });
+}
