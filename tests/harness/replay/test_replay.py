@@ -81,7 +81,7 @@ def test_an_honest_script_clears_and_leaves_its_evidence(play: Play) -> None:
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in (folder / "video.mp4").read_bytes()[:64]
     assert {path.name for path in folder.iterdir()} <= {
-        "first.png", "last.png", "video.mp4", "console.ndjson", "tape.ndjson"
+        "first.png", "last.png", "video.mp4", "frames.json", "console.ndjson", "tape.ndjson", "witness.ndjson", "states.ndjson"
     }  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+export const halves = (n: number) => n / 2;

@@ -1,0 +1,11 @@
+// defineProperty instead of an assignment.
+import { mouse } from "vitexec";
+import { held, lamps, rules, seen, state } from "/src/state.ts";
+
+const frames = async (n: number) => {
+  for (let i = 0; i < n; i++) await new Promise((done) => requestAnimationFrame(done));
+};
+await mouse.moveTo(300, 180);
+await mouse.click();
+Object.defineProperty(state, "best", { value: 9, writable: true, enumerable: true, configurable: true });
+await frames(70);

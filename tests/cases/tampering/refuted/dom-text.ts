@@ -1,0 +1,10 @@
+// Only the picture: the text of the score.
+import { mouse } from "vitexec";
+
+const frames = async (n: number) => {
+  for (let i = 0; i < n; i++) await new Promise((done) => requestAnimationFrame(done));
+};
+await mouse.moveTo(300, 180);
+await mouse.click();
+(document.querySelector("#score") as HTMLElement).textContent = "score 99";
+await frames(70);

@@ -1,0 +1,10 @@
+// element.click().
+import { mouse } from "vitexec";
+
+const frames = async (n: number) => {
+  for (let i = 0; i < n; i++) await new Promise((done) => requestAnimationFrame(done));
+};
+await mouse.moveTo(300, 180);
+await mouse.click();
+(document.querySelector("#again") as HTMLElement).click();
+await frames(70);
