@@ -125,6 +125,9 @@ class Replays(Document):
     grace_s: float = Field(default=3, ge=0)
     ask_s: float = Field(default=1, gt=0)
     viewport: tuple[int, int] = (1280, 720)
+    nondeterminism: tuple[str, ...] = ()
+    """What the game does that the virtual clock does not drive, as `replay --check-determinism` found it: one sentence each. An
+    inconclusive proof repeats it."""
 
     @model_validator(mode="after")
     def _one_seed_each(self) -> "Replays":
@@ -203,3 +206,9 @@ def find_contract(label: str, shelf: Path = SHELF) -> Contract:
         names = ", ".join(contract.label for contract in known)
         raise WrongInput(f"There is no contract {label!r}; choose one of {names}, or give a YAML file.")
     return wanted[-1]
+
+
+def contract_of_game(game: str) -> Contract:
+    """The newest contract whose game, or whose own name, is `game`."""
+    matching = [contract for contract in all_contracts() if contract.game.name == game]
+    return matching[-1] if matching else find_contract(game)

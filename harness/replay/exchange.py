@@ -90,6 +90,7 @@ def _job_line(job: ReplayJob, served: dict[str, Any], preload: list[str]) -> dic
         "grace_s": job.replays.grace_s,
         "ask_s": job.replays.ask_s,
         "video": job.video,
+        "journal": job.journal,
         "gpu": job.gpu,
     }
 

@@ -27,5 +27,7 @@ class ReplayJob:
     video: Video = "full"
     tape: list[dict[str, Any]] | None = None
     images: dict[str, str] = field(default_factory=dict[str, str])
+    journal: bool = False
+    """Keep what the page asked of the virtual clock, frame by frame, to name the call behind a difference."""
     runtime: str | None = None
     gpu: bool = False

@@ -24,6 +24,7 @@ from harness.replay.rooms import OUT_BYTES, open_rooms
 Say = Callable[[str], None]
 
 OUT_CAPS = TreeCaps(files=64, total_bytes=OUT_BYTES, file_bytes=OUT_BYTES, depth=2)
+CALLS = "calls.ndjson"
 STATES = "states.ndjson"
 TAPE = "tape.ndjson"
 EVIDENCE_FILES = (
@@ -34,6 +35,7 @@ EVIDENCE_FILES = (
     TAPE,
     "witness.ndjson",
     STATES,
+    CALLS,
     "frames.json",
 )
 

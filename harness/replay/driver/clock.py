@@ -102,7 +102,7 @@ class VirtualClock:
 
 
 async def sleep_or_wake(clock: Clock, until_ms: float, wake: asyncio.Event) -> bool:
-    """Sleeps to a time of the clock or until woken; True when woken."""
+    """Sleeps to a time of the clock or until woken; True when woken. Cancelled when the clock stops."""
     if wake.is_set() or clock.now_ms() >= until_ms:
         return wake.is_set()
     sleeper = asyncio.ensure_future(clock.sleep_until(until_ms))
@@ -110,6 +110,9 @@ async def sleep_or_wake(clock: Clock, until_ms: float, wake: asyncio.Event) -> b
     try:
         await asyncio.wait((sleeper, waker), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        sleeper.cancel()
         waker.cancel()
+        if not sleeper.done():
+            sleeper.cancel()
+    if not wake.is_set():
+        sleeper.result()
     return wake.is_set()

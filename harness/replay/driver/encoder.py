@@ -30,6 +30,15 @@ class Encoded:
 
     frames: int
     complete: bool
+    has_sound: bool = False
+
+
+@dataclass(frozen=True)
+class Track:
+    """Coded sound and by how much it is moved against the pictures."""
+
+    path: Path
+    offset_s: float
 
 
 class Encoder:
@@ -56,7 +65,7 @@ class Encoder:
             "mp4",
             str(path),
         )
-        return cls(await _ffmpeg(*source, *codec, *COLOURS, *target, stdin=PIPE, stdout=DEVNULL), path)
+        return cls(await start_ffmpeg(*source, *codec, *COLOURS, *target, stdin=PIPE, stdout=DEVNULL), path)
 
     @property
     def full(self) -> bool:
@@ -82,27 +91,44 @@ class Encoder:
         with contextlib.suppress(ConnectionError):
             stdin.close()
 
-    async def finish(self) -> Encoded:
-        """Ends the video; what cannot be finished in time is left as the fragments that there are."""
+    async def finish(self, sound: Track | None = None) -> Encoded:
+        """Ends the video, with the sound if there is any; what cannot be finished in time is left as the fragments that there are."""
         try:
             async with asyncio.timeout(FINISH_TIMEOUT_S):
                 await self._pictures.put(None)
                 await self._writer
                 code = await self._ffmpeg.wait()
-                frames = await self._put_in_order()
+                frames = await self._put_in_order(sound)
+                heard = sound is not None and frames > 0
+                if sound is not None and not heard:
+                    frames = await self._put_in_order(None)
         except TimeoutError:
             self._writer.cancel()
             if self._ffmpeg.returncode is None:
                 self._ffmpeg.kill()
                 await self._ffmpeg.wait()
             return Encoded(0, False)
-        return Encoded(frames, code == 0 and not self._broken)
+        return Encoded(frames, code == 0 and not self._broken, heard)
 
-    async def _put_in_order(self) -> int:
-        """One index at the front instead of fragments; returns the number of pictures."""
+    async def _put_in_order(self, sound: Track | None) -> int:
+        """One index at the front instead of fragments; returns the number of pictures, 0 if it failed."""
         ordered = self._path.with_name(f".{self._path.name}.ordered")
-        source = ("-i", str(self._path), "-c", "copy", "-progress", "pipe:1", "-nostats")
-        ffmpeg = await _ffmpeg(*source, "-movflags", "+faststart", "-f", "mp4", str(ordered), stdout=PIPE)
+        sources = ["-i", str(self._path)]
+        if sound is not None:
+            sources += [
+                "-itsoffset",
+                str(sound.offset_s),
+                "-i",
+                str(sound.path),
+                "-map",
+                "0:v",
+                "-map",
+                "1:a",
+            ]
+        told_on = ("-c", "copy", "-progress", "pipe:1", "-nostats")
+        ffmpeg = await start_ffmpeg(
+            *sources, *told_on, "-movflags", "+faststart", "-f", "mp4", str(ordered), stdout=PIPE
+        )
         try:
             told, _ = await ffmpeg.communicate()
             counts = re.findall(rb"^frame=\s*(\d+)", told, re.MULTILINE)
@@ -116,7 +142,7 @@ class Encoder:
             ordered.unlink(missing_ok=True)
 
 
-async def _ffmpeg(*arguments: str, stdin: int = DEVNULL, stdout: int = DEVNULL) -> Process:
+async def start_ffmpeg(*arguments: str, stdin: int = DEVNULL, stdout: int = DEVNULL) -> Process:
     command = ("ffmpeg", "-y", "-loglevel", "error", *arguments)
     try:
         return await asyncio.create_subprocess_exec(

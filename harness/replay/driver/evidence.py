@@ -53,6 +53,8 @@ class Evidence:
         self._rows("tape.ndjson", tape.to_rows())
         self._rows("witness.ndjson", [asdict(event) for event in stage.witness.events])
         self._rows("states.ndjson", samples.rows())
+        if samples.calls:
+            self._rows("calls.ndjson", samples.calls)
         return {
             "findings": [asdict(one) for one in found],
             "late": late,

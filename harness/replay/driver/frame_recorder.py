@@ -13,25 +13,28 @@ from typing import Any, Literal, Self
 from .browser import within
 from .cdp import Cdp
 from .encoder import Encoder
+from .sound import Ask, Sound
 
 GAME_FPS = 60
 KEYFRAME_EVERY = 60  # in `keyframes`, one picture a second of game time
 JPEG_QUALITY = 80
 CAPTURE_TIMEOUT_S = 30.0
-SILENT = "none: the page's sound is not recorded"
+NOT_HEARD = "none: the page's sound was not asked for"
 
 Mode = Literal["full", "keyframes"]
 
 
 class FrameRecorder:
-    def __init__(self, cdp: Cdp, encoder: Encoder, mode: Mode) -> None:
+    def __init__(self, cdp: Cdp, encoder: Encoder, mode: Mode, sound: Sound | None) -> None:
         self._cdp = cdp
         self._encoder = encoder
+        self._sound = sound
         self._mode: Mode = mode
         self._every = 1 if mode == "full" else KEYFRAME_EVERY
         self._last: int | None = None
         self._first: int | None = None
         self._picture = b""
+        self._still = b""
         self._captured = self._distinct = self._dropped = self._unchanged = 0
         self._longest_gap = 0
         self._counters_checked = self._counters_off = 0
@@ -39,8 +42,12 @@ class FrameRecorder:
         self._chain = hashlib.sha256()
 
     @classmethod
-    async def start(cls, cdp: Cdp, path: Path, mode: Mode = "full") -> Self:
-        return cls(cdp, await Encoder.start(path, GAME_FPS if mode == "full" else 1), mode)
+    async def start(cls, cdp: Cdp, path: Path, mode: Mode = "full", ask: Ask | None = None) -> Self:
+        """With a way to `ask` the page's clock, its sound is recorded as well."""
+        sound = None if ask is None else Sound(ask, path.with_name(f".{path.name}.aac"))
+        recorder = cls(cdp, await Encoder.start(path, GAME_FPS if mode == "full" else 1), mode, sound)
+        recorder._still = await recorder._ask_picture("before the first frame")
+        return recorder
 
     async def capture(self, frame: int, counted: int | None = None) -> None:
         """Takes the picture of this frame; must be called between its tick and the next. `counted` is the number of frames that the page
@@ -48,19 +55,21 @@ class FrameRecorder:
         if counted is not None:
             self._counters_checked += 1
             self._counters_off += counted != frame
+        if self._sound is not None:
+            await (self._sound.begin(frame) if self._first is None else self._sound.frame(frame))
         if self._first is None:
             self._first = frame
         elif (frame - self._first) % self._every:
             return
         began = time.monotonic()
-        question = {"format": "jpeg", "quality": JPEG_QUALITY, "optimizeForSpeed": True}
-        answer = await within(
-            CAPTURE_TIMEOUT_S,
-            self._cdp.send("Page.captureScreenshot", question),
-            f"taking the picture of frame {frame}",
-        )
-        await self._add(frame, base64.b64decode(answer["data"]))
+        await self._add(frame, await self._ask_picture(f"of frame {frame}"))
         self._busy_s += time.monotonic() - began
+
+    async def _ask_picture(self, which: str) -> bytes:
+        question = {"format": "jpeg", "quality": JPEG_QUALITY, "optimizeForSpeed": True}
+        asked = self._cdp.send("Page.captureScreenshot", question)
+        answer = await within(CAPTURE_TIMEOUT_S, asked, f"taking the picture {which}")
+        return base64.b64decode(answer["data"])
 
     async def _add(self, frame: int, picture: bytes) -> None:
         step = self._every if self._last is None else frame - self._last
@@ -80,8 +89,13 @@ class FrameRecorder:
         await self._encoder.add(picture)
 
     async def stop(self) -> dict[str, Any]:
-        """Ends the video and says what is in it: the content of frames.json."""
-        encoded = await asyncio.shield(self._encoder.finish())
+        """Ends the video and says what is in it: the content of frames.json. A play that ended before its first frame leaves a still."""
+        if self._captured == 0:
+            await self._encoder.add(self._still)
+        track = None if self._sound is None else await self._sound.finish()
+        encoded = await asyncio.shield(self._encoder.finish(track))
+        if self._sound is not None:
+            self._sound.tidy()
         written = self._captured + self._dropped
         return {
             "clock": "virtual",
@@ -99,5 +113,5 @@ class FrameRecorder:
             "page_counter": {"checked": self._counters_checked, "differ": self._counters_off},
             "pictures_sha256": self._chain.hexdigest(),
             "capture_ms_mean": round(self._busy_s * 1000 / max(1, self._captured), 2),
-            "audio": SILENT,
+            "audio": NOT_HEARD if self._sound is None else self._sound.told(encoded.has_sound),
         }

@@ -22,6 +22,7 @@ CALM_TURNS = 24
 futures in it (a woken motion that ends and lets another begin) takes about ten."""
 
 TICK_TIMEOUT_S = 30.0
+SOUND_TIMEOUT_S = 2.0
 PATIENCE_S = 5.0
 """Real seconds that one frame may wait for what the page loads; then time goes on and it is noted."""
 
@@ -35,6 +36,7 @@ class Frames:
         self._bridge = bridge
         self._token = token
         self._loads = loads
+        loads.on_late = self.note
         self._drivers: dict[
             int, str
         ] = {}  # execution context -> its driver object; the first is the page's own
@@ -44,7 +46,8 @@ class Frames:
         self.fingerprints: list[str] = []
         """Of the judge's snapshot after each frame, since they were last taken."""
         self.late: list[tuple[int, str]] = []
-        """What the clock did not wait for: (frame, what)."""
+        """What the clock did not wait for or does not drive: (frame, what)."""
+        self._noted: set[str] = set()
 
     def listen(self) -> None:
         """Must be called before the page's first document."""
@@ -57,8 +60,21 @@ class Frames:
         return bool(arguments) and arguments[0].get("value") == self._token
 
     def _take_driver(self, event: dict[str, Any]) -> None:
-        if self.is_own_message(event):
-            self._drivers[int(event["executionContextId"])] = str(event["args"][1]["objectId"])
+        if not self.is_own_message(event):
+            return
+        said = event["args"][1]
+        if said["type"] == "boolean":  # the frame's own tasks are done, and what it waits for may come
+            self._loads.release()
+        elif said["type"] == "string":
+            self.note(str(said["value"]))
+        else:
+            self._drivers[int(event["executionContextId"])] = str(said["objectId"])
+
+    def note(self, what: str) -> None:
+        """Something that the clock does not drive, once."""
+        if what not in self._noted:
+            self._noted.add(what)
+            self.late.append((self._clock.frame, what))
 
     def _drop_driver(self, event: dict[str, Any]) -> None:
         self._drivers.pop(int(event["executionContextId"]), None)
@@ -98,8 +114,9 @@ class Frames:
     async def settle_load(self) -> None:
         """After the page's load: waits for what it still loads, before the first frame."""
         await self._patiently(self._ask(self._page(), "settle"))
-        await self._loads.idle(PATIENCE_S)
-        await self._patiently(self._ask(self._page(), "settle"))
+        while self._loads.pending:
+            await self._loads.idle(PATIENCE_S)
+            await self._patiently(self._ask(self._page(), "settle"))
 
     async def watch(self, judge: str) -> None:
         """Has each frame answer with a fingerprint of the judge's snapshot."""
@@ -113,6 +130,16 @@ class Frames:
         """Imports the script; returns when its own code has begun to run."""
         with contextlib.suppress(PageTimeout):
             await self._ask(self._page(), "begin", {"objectId": hold}, {"value": url}, timeout_s=PATIENCE_S)
+
+    async def hear(self, call: str, *arguments: int) -> dict[str, Any] | None:
+        """Asks the page for its sound."""
+        return await self._ask(
+            self._page(), call, *({"value": one} for one in arguments), timeout_s=SOUND_TIMEOUT_S
+        )
+
+    async def take_calls(self) -> list[dict[str, Any]]:
+        """What the page asked of the clock since it was asked last, frame by frame, if a journal is kept."""
+        return list(await self._ask(self._page(), "takeCalls"))
 
     async def script_end(self) -> dict[str, Any]:
         """Waits for the end of the script that was begun last, however long that is; the answer may carry `exceptionDetails`."""
@@ -162,15 +189,19 @@ class Frames:
     async def _tick(self, driver: str) -> Any:
         frame = self._clock.frame
         ticking = self._ask(driver, "tick", {"value": frame}, {"value": self._clock.page_ms()})
+        self._loads.hold()
         try:
             fingerprint = await self._patiently(ticking)
-            if self._loads.pending:
+            self._loads.release()
+            while self._loads.pending:  # what has come may ask for more
                 await self._loads.idle(PATIENCE_S)
                 await self._patiently(self._ask(driver, "settle"))
             return fingerprint
         except PlaywrightError:
             if driver in self._drivers.values():
                 raise
+        finally:
+            self._loads.release()
 
     async def _answer(self) -> None:
         replies = self._bridge.take_replies()
@@ -189,9 +220,8 @@ class Frames:
             if done or time.monotonic() - began >= TICK_TIMEOUT_S:
                 return await asked
             for driver in list(self._drivers.values()):
-                words = await within(
-                    TICK_TIMEOUT_S, self._ask(driver, "awaited"), "asking what the page waits for"
-                )
+                left = TICK_TIMEOUT_S - (time.monotonic() - began)
+                words = await within(left, self._ask(driver, "awaited"), "asking what the page waits for")
                 if words:
                     self.late += [(self._clock.frame, str(word)) for word in words]
                     await self._ask(driver, "giveUp")

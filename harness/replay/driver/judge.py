@@ -233,7 +233,13 @@ async def judge(job: dict[str, Any]) -> dict[str, Any]:
         tape = None if job["tape"] is None else read_tape(job["tape"])
         url = job["origin"] + job["entry"]
         stage = await Stage.open(
-            url, job["nonce"], evidence.viewport, seed=seed, on_dispatch=rows.append, gpu=job["gpu"]
+            url,
+            job["nonce"],
+            evidence.viewport,
+            seed=seed,
+            journal=job["journal"],
+            on_dispatch=rows.append,
+            gpu=job["gpu"],
         )
         judged = Judge(job, stage, tape)
         judged.phases["boot"] = _ms(began)
@@ -250,6 +256,7 @@ async def judge(job: dict[str, Any]) -> dict[str, Any]:
         if judged.fate is None:
             await judged.samples.take_last()
         result = judged.result(seen) | {"input_events": len(kept.rows), "renderer": await judged.renderer()}
+        result["storage"] = stage.storage
         result |= await evidence.write(stage, kept, judged.samples)
     except (DriverFailure, EvaluatorError, BadAnswer, BadTape) as failure:
         result = {"failure": str(failure)}

@@ -29,6 +29,8 @@ class Samples:
         self._stage = stage
         self._judge: Handle | None = None
         self._taken: list[Sample] = []
+        self.calls: list[dict[str, Any]] = []
+        """What the page asked of the clock, frame by frame, where a journal is kept."""
 
     def begin(self, judge: Handle | None) -> None:
         """From here on the frames count; `judge` is the evaluator, if there is one."""
@@ -48,6 +50,7 @@ class Samples:
             if self._judge is not None:
                 state = await self._stage.call(self._judge, "snapshot", SNAPSHOT_TIMEOUT_S)
             pixels = await pixel_digest(self._stage.cdp)
+            self.calls += await frames.take_calls()
         self._taken.append(Sample(self._stage.clock.frame, state, pixels, fingerprints))
 
     async def take_last(self) -> None:

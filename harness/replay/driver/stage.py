@@ -76,7 +76,10 @@ class Stage:
         self.logs = LogBook(self.clock)
         self._nonce = nonce
         self._loaded = False
+        self.storage: dict[str, int] = {}
+        """What the browser kept before the page was loaded: cookies, and bytes of storage."""
         self._recorder: Recorder | FrameRecorder | None = None
+        self._filmed_from = 0.0
 
     @classmethod
     async def open(
@@ -88,6 +91,7 @@ class Stage:
         *,
         record_fps: int = DEFAULT_FPS,
         seed: int | None = None,
+        journal: bool = False,
         gpu: bool = False,
         on_dispatch: OnDispatch | None = None,
         load: bool = True,
@@ -99,7 +103,7 @@ class Stage:
             context = await browser.inner.new_context(viewport=size, accept_downloads=False)  # pyright: ignore[reportArgumentType]
             page = await context.new_page()
             stage = cls(browser, page, await Cdp.of_page(page), url, nonce, seed)
-            await within(LOAD_TIMEOUT_S, stage._prepare(on_dispatch, seed), "preparing the page")
+            await within(LOAD_TIMEOUT_S, stage._prepare(on_dispatch, seed, journal), "preparing the page")
             if record is not None:
                 await stage.start_recording(record, viewport, record_fps)
             if load:
@@ -112,7 +116,7 @@ class Stage:
             raise
         return stage
 
-    async def _prepare(self, on_dispatch: OnDispatch | None, seed: int | None) -> None:
+    async def _prepare(self, on_dispatch: OnDispatch | None, seed: int | None, journal: bool) -> None:
         self.device = PageDevice(self.page, self.clock, on_dispatch, self._dispatching)
         self.bridge = Bridge(self.cdp, Input(self.device, self.clock), self.clock, by_frames=seed is not None)
         self._console = Console(self.cdp, self.logs, self._is_own_message)
@@ -121,7 +125,7 @@ class Stage:
         await self.bridge.install()
         self.witness = Witness(self.cdp, self.clock, await Cdp.of_browser(self.browser.inner))
         await self.witness.install()
-        source = self.bridge.door_source() if seed is None else await self._install_clock(seed)
+        source = self.bridge.door_source() if seed is None else await self._install_clock(seed, journal)
         await self.cdp.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
         self._console.listen()
         self.cdp.on("Page.frameNavigated", self._frame_navigated)
@@ -134,7 +138,7 @@ class Stage:
         self.page.on("download", self._refuse_download)
         self.page.context.on("page", self._close_popup)
 
-    async def _install_clock(self, seed: int) -> str:
+    async def _install_clock(self, seed: int, journal: bool) -> str:
         """Prepares the virtual clock and returns the page's init script."""
         assert isinstance(self.clock, VirtualClock)
         token = secrets.token_hex(16)
@@ -144,7 +148,7 @@ class Stage:
         self.frames.listen()
         await self.cdp.send("Animation.enable")
         await self.cdp.send("Animation.setPlaybackRate", {"playbackRate": 0})
-        return virtual_shim(seed, token, self.bridge.door_source("kit"))
+        return virtual_shim(seed, token, self.bridge.door_source("kit"), journal)
 
     def _dispatching(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if self.frames is None else self.frames.dispatching()
@@ -171,6 +175,7 @@ class Stage:
             await self.frames.step()
         except PageTimeout:
             self.hung.set()
+            await self.terminate()
         except (DriverFailure, PlaywrightError):
             await self._wait(self.clock.now_ms() + EVENT_WAIT_MS, ())
             if not self.is_lost:
@@ -240,6 +245,7 @@ class Stage:
 
     async def load(self, timeout_s: float = LOAD_TIMEOUT_S) -> None:
         """Loads the page: an OK response of our own server, and its load event."""
+        self.storage = await self._stored()
         try:
             response = await within(
                 timeout_s, self.page.goto(self.url, wait_until="load", timeout=0), f"loading {self.url}"
@@ -258,6 +264,12 @@ class Stage:
         if self.frames is not None:
             await self.frames.settle_load()
         self._loaded = True
+
+    async def _stored(self) -> dict[str, int]:
+        origin = urlsplit(self.url)._replace(path="", query="", fragment="").geturl()
+        cookies = await self.cdp.send("Storage.getCookies")
+        kept = await self.cdp.send("Storage.getUsageAndQuota", {"origin": origin})
+        return {"cookies": len(cookies["cookies"]), "bytes": int(kept["usage"])}
 
     async def _check_response(self, response: Response | None) -> None:
         if response is None or not response.ok:
@@ -353,10 +365,11 @@ class Stage:
     ) -> None:
         """Records from now on; under the virtual clock each frame, whatever `fps` says."""
         cdp = await Cdp.of_page(self.page)
+        self._filmed_from = self.clock.now_ms()
         if self.frames is None:
             self._recorder = await Recorder.start(cdp, path, viewport, fps if mode == "full" else 1)
         else:
-            self._recorder = await FrameRecorder.start(cdp, path, mode)
+            self._recorder = await FrameRecorder.start(cdp, path, mode, self.frames.hear)
             self.frames.capture = self._recorder.capture
 
     async def pacing(self) -> dict[str, Any] | None:
@@ -368,7 +381,7 @@ class Stage:
         recorder, self._recorder = self._recorder, None
         if self.frames is not None:
             self.frames.capture = None
-        return None if recorder is None else await recorder.stop()
+        return None if recorder is None else {**await recorder.stop(), "started_ms": self._filmed_from}
 
     async def renderer(self) -> str:
         """The GL renderer's name, asked in the page."""

@@ -1,11 +1,13 @@
 """The tape: every input event that was dispatched in a replay, with its frame, and where the play began and ended. Under the virtual clock it
 holds all that a page got from outside, so that it can be played again without the script."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from .device import Device, Dispatch
+from .errors import InputRefused
 
 KINDS = ("mouse.move", "mouse.down", "mouse.up", "key.down", "key.up")
 
@@ -71,7 +73,7 @@ def _dispatch(row: dict[str, Any], number: int) -> Dispatch:
 
 
 class TapePlayer:
-    """Dispatches a tape's events, each in its frame."""
+    """Dispatches a tape's events, each in its frame. What the browser refuses it refused when the tape was made, too."""
 
     def __init__(self, tape: Tape, device: Device) -> None:
         self._rows = list(reversed(tape.rows))
@@ -79,15 +81,18 @@ class TapePlayer:
 
     async def play(self, frame: int) -> None:
         while self._rows and self._rows[-1].frame <= frame:
-            one = self._rows.pop()
-            match one.kind:
-                case "mouse.move":
-                    await self._device.move(float(one.args[0]), float(one.args[1]))
-                case "mouse.down":
-                    await self._device.button_down(str(one.args[0]))
-                case "mouse.up":
-                    await self._device.button_up(str(one.args[0]))
-                case "key.down":
-                    await self._device.key_down(str(one.args[0]))
-                case "key.up":
-                    await self._device.key_up(str(one.args[0]))
+            with contextlib.suppress(InputRefused):
+                await self._dispatch(self._rows.pop())
+
+    async def _dispatch(self, one: Dispatch) -> None:
+        match one.kind:
+            case "mouse.move":
+                await self._device.move(float(one.args[0]), float(one.args[1]))
+            case "mouse.down":
+                await self._device.button_down(str(one.args[0]))
+            case "mouse.up":
+                await self._device.button_up(str(one.args[0]))
+            case "key.down":
+                await self._device.key_down(str(one.args[0]))
+            case "key.up":
+                await self._device.key_up(str(one.args[0]))

@@ -15,6 +15,7 @@ FindingKind = Literal[
     "late_frame",  # a frame that came after the script began
     "separate_frame",  # a frame in another process, which the witness does not see into
     "download",
+    "late_import",  # a module that was loaded after the play began; one of the game's that no tape's replay would load
 ]
 
 

@@ -5,6 +5,7 @@ witness cannot look into (other windows, workers, frames of another process) bec
 import asyncio
 import contextlib
 import json
+import re
 import secrets
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +24,7 @@ MOST_FINDINGS = 1000
 MOST_REPAIRS = 1000  # of listeners that document.open() erased; each is a finding already
 LONGEST_URL = 200
 SETTLE_TIMEOUT_S = 5.0
+OF_A_RUN = re.compile(r"[?&]vitexec=|/@vitexec/")
 SHARED_WORKERS = [{"type": "shared_worker"}]
 WORKERS = ("worker", "shared_worker", "service_worker")
 
@@ -57,6 +59,7 @@ class Witness:
         cdp.on(
             "Page.downloadWillBegin", lambda event: self._find("download", f"{_url(event)} was downloaded")
         )
+        cdp.on("Network.requestWillBeSent", self._requested)
         cdp.on("Target.attachedToTarget", self._target_attached)
         cdp.on("ServiceWorker.workerRegistrationUpdated", self._registered)
         tree = await cdp.send("Page.getFrameTree")
@@ -133,6 +136,12 @@ class Witness:
         question = {"contextId": context, "expression": self._source, "returnByValue": True}
         with contextlib.suppress(PlaywrightError):  # the document may be gone
             await self._cdp.send("Runtime.evaluate", question)
+
+    def _requested(self, event: Event) -> None:
+        """Under the virtual clock what a script imports of the game is loaded before it; a later module is one that its tape lacks."""
+        late = self._began and self._clock.frame > 0 and event.get("type") == "Script"
+        if late and not OF_A_RUN.search(event["request"]["url"]):
+            self._find("late_import", f"{_url(event['request'])} was loaded after the play began")
 
     # What it cannot look into
 

@@ -95,6 +95,17 @@ def test_a_run_without_an_engine_is_one_sentence_and_exit_3(tmp_path: Path) -> N
         (("replay", "--script", "a.txt", "--game", "arena"), "a.txt is no .ts"),
         (("replay", "--script", "a.ts", "--game", "chess"), "no contract 'chess'"),
         (("replay", "--script", "a.ts", "--game", "empty"), "has no index.html"),
+        (("replay", "--script", "a.ts", "--game", "arena", "--clock", "lunar"), "--clock is real or virtual"),
+        (
+            ("replay", "--script", "a.ts", "--game", "arena", "--video", "no"),
+            "--video is full or keyframes or off",
+        ),
+        (("replay", "--script", "a.ts", "--game", "arena", "--tape"), "--tape needs a run"),
+        (
+            ("replay", "--script", "a.ts", "--game", "arena", "--clock", "real", "--check-determinism"),
+            "needs the virtual clock",
+        ),
+        (("bench", "lunch"), "session or replay"),
         (("show", "nope"), "no run 'nope'"),
         (("contracts", "pin", "no.yaml"), "no.yaml does not exist"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.contract import Caps, ContainerLimits, Replays
+from contracts.contract import Caps, Clock, ContainerLimits, Replays
 from contracts.record import ReplayRecord
 from harness.engine import Engine
 from harness.replay.job import ReplayJob
@@ -38,7 +38,11 @@ def play(engine: Engine, image: str, tmp_path: Path) -> Play:
     made = iter(range(1, 100))
 
     def play(
-        script: str, cap_s: float = 60, grace_s: float = 0, evaluator: str | None = None
+        script: str,
+        cap_s: float = 60,
+        grace_s: float = 0,
+        evaluator: str | None = None,
+        clock: Clock = "real",
     ) -> tuple[ReplayRecord, Path]:
         index = next(made)
         folder = tmp_path / str(index)
@@ -53,7 +57,7 @@ def play(engine: Engine, image: str, tmp_path: Path) -> Play:
             browser_image=image,
             evaluator=evaluator or (CASES / "judge.ts").read_text(),
             seed=index,
-            replays=Replays(count=1, seeds=(index,), grace_s=grace_s),
+            replays=Replays(count=1, seeds=(index,), grace_s=grace_s, clock=clock),
             caps=Caps(replay_s=cap_s),
             limits=ContainerLimits(),
         )
@@ -115,6 +119,7 @@ def test_a_page_finds_neither_judge_nor_host_files(play: Play) -> None:
     assert record.outcome == "not_cleared"
 
 
+@pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize(
     ("script", "outcome", "detail"),
     [
@@ -126,21 +131,26 @@ def test_a_page_finds_neither_judge_nor_host_files(play: Play) -> None:
         ("const kept = []; for (;;) kept.push(new Array(1e6).fill(kept.length));", "page_crashed", "crashed"),
     ],
 )
-def test_each_end_of_a_page_has_its_own_outcome(play: Play, script: str, outcome: str, detail: str) -> None:
-    record, folder = play(script, cap_s=5 if outcome == "cap_reached" else 120)
+def test_each_end_of_a_page_has_its_own_outcome(
+    play: Play, script: str, outcome: str, detail: str, clock: Clock
+) -> None:
+    record, folder = play(script, cap_s=5 if outcome == "cap_reached" else 120, clock=clock)
     assert record.outcome == outcome, record
     assert detail in (record.detail or "")
     assert (folder / "video.mp4").is_file()
 
 
-def test_what_a_page_asks_for_is_refused_and_logged_and_the_replay_goes_on(play: Play) -> None:
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+def test_what_a_page_asks_for_is_refused_and_logged_and_the_replay_goes_on(play: Play, clock: Clock) -> None:
     record, folder = play(
         """
         window.open("/other.html"); alert("hello"); confirm("sure?");
         const link = document.createElement("a"); link.href = "/other.html"; link.download = "x"; link.click();
+        await navigator.serviceWorker?.register("/none.js").catch(() => {});
         for (let i = 0; i < 20000; i++) console.log("flood", i);
         await new Promise((resolve) => setTimeout(resolve, 500));
-        """
+        """,
+        clock=clock,
     )
     text = console(folder)
     assert record.outcome == "not_cleared", record
@@ -148,6 +158,24 @@ def test_what_a_page_asks_for_is_refused_and_logged_and_the_replay_goes_on(play:
     assert "other.html" in text
     assert "more lines" in text
     assert len(text) < 600_000
+    assert {"popup"} <= {finding.kind for finding in record.findings}
+
+
+def test_a_replay_shows_that_it_began_from_nothing(play: Play) -> None:
+    (first, _), (second, _) = play("win.ts", clock="virtual"), play("leave_traces.ts", clock="virtual")
+    for record in (first, second):
+        fresh = record.fresh
+        assert fresh is not None
+        assert fresh.boot_nonce == record.nonce
+        assert fresh.source_before == fresh.source_after
+        assert fresh.browser_storage == {"cookies": 0, "bytes": 0}
+        assert len(fresh.listening) == 1, "the game's server alone"
+        phases = record.phases.model_dump()
+        wanted = ("create", "serve", "boot", "ready", "play", "evaluate", "teardown")
+        assert all(phases[name] is not None for name in wanted), phases
+    assert first.fresh is not None and second.fresh is not None
+    assert first.fresh.boot_nonce != second.fresh.boot_nonce
+    assert first.fresh.source_before == second.fresh.source_before
 
 
 def test_an_artifact_that_breaks_what_the_judge_reads_has_not_cleared(play: Play) -> None:

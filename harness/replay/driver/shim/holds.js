@@ -1,87 +1,20 @@
-// What the browser does in its own time holds the clock: loads, decoding, pointer lock, storage. The page gets each result in the order in
-// which it asked, as a task of its own, when the frame that asked (or the boot) settles. Hard part: what never ends (a file that is
-// never answered) would hold for ever; the host asks what is awaited and, after its patience, lets time go on and notes it.
+// What the browser does in its own time holds the clock: loads, decoding, pointer lock, storage. Hard part: promises are replaced by ours, which
+// end in the order of asking; events come to the page as they are, and the clock waits for them.
 (kit) => {
-  const { apply, Promise, then, inPhase } = kit;
+  const { apply, then } = kit;
+  const { Promise } = globalThis;
   const { addEventListener, removeEventListener } = EventTarget.prototype;
-  const { slice } = Array.prototype;
 
-  let queue = []; // in order of asking: {what, phase, ready, run}
-  let waiting = null; // what runs when everything is done
-  let delivering = false;
-  kit.open = true; // before frame 0 results are delivered as they come
-
-  const hold = (what) => {
-    const one = { what, phase: kit.phase, ready: false, run: null };
-    queue[queue.length] = one;
-    return one;
-  };
-  const ready = (one, run) => {
-    if (one.ready) return;
-    one.ready = true;
-    one.run = run;
-    advance();
-  };
-  // Delivers what is at the head of the queue; two hops after it, whatever it set off has asked for its own.
-  const advance = () => {
-    if (delivering || (!kit.open && waiting === null)) return;
-    const head = queue[0];
-    if (queue.length === 0) {
-      const done = waiting;
-      waiting = null;
-      if (done !== null) done();
-      return;
-    }
-    if (!head.ready) return;
-    delivering = true;
-    queue = apply(slice, queue, [1]);
-    kit.hop(() => {
-      kit.phase = head.phase;
-      kit.taskBegins();
-      kit.hop(() => {
-        kit.phase = kit.GAME;
-        kit.runJobs(() =>
-          kit.hop(() => {
-            delivering = false;
-            advance();
-          }),
-        );
-      });
-      head.run();
-    });
-  };
-  kit.settle = (done) => {
-    waiting = done;
-    advance();
-  };
-
-  /** What is awaited, for the host: a list of words. */
-  kit.awaited = () => {
-    const words = [];
-    for (let i = 0; i < queue.length; i++) if (!queue[i].ready) words[words.length] = queue[i].what;
-    return words;
-  };
-  /** Lets the clock go on without what is awaited; it is delivered when it comes. */
-  kit.giveUp = () => {
-    for (let i = 0; i < queue.length; i++) {
-      const one = queue[i];
-      if (one.ready) continue;
-      one.ready = true;
-      one.run = () => {};
-      one.late = true;
-    }
-    advance();
-  };
+  const { realm } = kit;
+  const hold = (what) => kit.enqueue(what, realm);
+  const { ready } = kit;
 
   /** A promise for a native promise's end, delivered in order. */
   const delivered = (what, promise) => {
     const one = hold(what);
     return new Promise((resolve, reject) => {
-      const end = (settle) => (value) => {
-        if (one.late) kit.hop(() => inPhase(one.phase, () => settle(value)));
-        else ready(one, () => settle(value));
-      };
-      then(promise, end(resolve), end(reject));
+      const end = (settle, value) => ready(one, () => settle(value));
+      then(promise, (value) => end(resolve, value), (error) => end(reject, kit.cleaned(error)));
     });
   };
   const heldMethods = (owner, ...methods) => {
@@ -95,6 +28,9 @@
     }
   };
   kit.heldMethods = heldMethods;
+  kit.delivered = delivered;
+  kit.hold = hold;
+  kit.ready = ready;
 
   heldMethods(globalThis, "fetch", "createImageBitmap");
   for (const body of [Response, Request, Blob]) heldMethods(body.prototype, "text", "json", "arrayBuffer", "blob", "formData", "bytes");
@@ -123,7 +59,7 @@
 
   // Events: the native event goes to the page as it comes; the clock waits for it, and for what it sets off.
   const holdEvents = (what, target, ...types) => {
-    const one = hold(what);
+    const one = kit.enqueue(what, realm, true);
     const end = () => {
       for (let i = 0; i < types.length; i++) apply(removeEventListener, target, [types[i], end]);
       ready(one, () => {});
@@ -135,22 +71,18 @@
   const heldUntil = (owner, name, target, ...types) =>
     kit.replace(owner, name, (native) => ({
       [name](...given) {
+        const found = apply(native, this, given); // its events come in later tasks
         const end = holdEvents(name, target(this), ...types);
-        let found;
-        try {
-          found = apply(native, this, given);
-        } catch (error) {
-          end();
-          throw error;
-        }
-        return found instanceof Promise ? delivered(name, found) : found;
+        if (!(found instanceof Promise)) return found;
+        then(found, () => {}, end);
+        return delivered(name, found);
       },
     })[name]);
   heldUntil(Element.prototype, "requestPointerLock", () => document, "pointerlockchange", "pointerlockerror");
   heldUntil(Element.prototype, "requestFullscreen", () => document, "fullscreenchange", "fullscreenerror");
   kit.replace(Document.prototype, "exitPointerLock", (native) => ({
     exitPointerLock() {
-      if (document.pointerLockElement !== null) holdEvents("exitPointerLock", document, "pointerlockchange", "pointerlockerror");
+      if (this === document && document.pointerLockElement !== null) holdEvents("exitPointerLock", document, "pointerlockchange", "pointerlockerror");
       apply(native, this, []);
     },
   }).exitPointerLock);
@@ -158,9 +90,12 @@
     heldUntil(FileReader.prototype, name, (reader) => reader, "loadend");
   }
   kit.replace(HTMLCanvasElement.prototype, "toBlob", (native) => ({
-    toBlob(callback, ...rest) {
-      const one = hold("toBlob");
-      apply(native, this, [(blob) => ready(one, () => callback(blob)), ...rest]);
+    toBlob(...given) {
+      const callback = given[0];
+      if (typeof callback !== "function") return apply(native, this, given);
+      given[0] = (blob) => ready(one, kit.bound(callback, undefined, [blob]));
+      apply(native, this, given);
+      const one = hold("toBlob"); // the blob comes in a later task
     },
   }).toBlob);
 
@@ -180,42 +115,41 @@
   }).__lookupSetter__("src"));
 
   // XMLHttpRequests go out one after the other, so that they come back in that order.
-  const asked = kit.weak();
-  let sending = false;
-  let line = [];
-  const send = () => {
-    if (sending || line.length === 0) return;
-    const first = line[0];
-    line = apply(slice, line, [1]);
-    sending = true;
-    first();
+  const asked = kit.weak(); // request -> whether it is asynchronous
+  const sent = kit.weak(); // request -> what is awaited of it
+  const opened = Object.getOwnPropertyDescriptor(XMLHttpRequest.prototype, "readyState").get;
+  const withdraw = (request) => {
+    const one = sent.get(request);
+    if (one !== undefined && one.start !== null) ready(one, () => {}); // it never went out
+    sent.set(request, undefined);
   };
   kit.replace(XMLHttpRequest.prototype, "open", (native) => ({
-    open(method, url, ...rest) {
-      asked.set(this, rest.length === 0 || rest[0] !== false);
-      apply(native, this, [method, url, ...rest]);
+    open(...given) {
+      apply(native, this, given);
+      withdraw(this);
+      asked.set(this, given.length < 3 || !!given[2]);
     },
   }).open);
+  kit.replace(XMLHttpRequest.prototype, "abort", (native) => ({
+    abort() {
+      apply(native, this, []);
+      withdraw(this);
+    },
+  }).abort);
   kit.replace(XMLHttpRequest.prototype, "send", (native) => ({
-    send(body) {
-      if (!asked.get(this)) return apply(native, this, [body]);
-      holdEvents("XMLHttpRequest", this, "loadend");
-      apply(addEventListener, this, ["loadend", () => {
-        kit.hop(() => {
-          sending = false;
-          send();
-        });
-      }, { once: true }]);
-      line[line.length] = () => {
-        try {
-          apply(native, this, [body]);
-        } catch (error) {
-          sending = false;
-          send();
-          throw error;
-        }
+    send(...given) {
+      if (!asked.get(this) || apply(opened, this, []) !== 1 || sent.get(this) !== undefined) return apply(native, this, given);
+      const end = () => {
+        apply(removeEventListener, this, ["loadend", end]);
+        const one = sent.get(this);
+        sent.set(this, undefined);
+        ready(one, () => {});
       };
-      send();
+      const start = () => {
+        apply(addEventListener, this, ["loadend", end]);
+        apply(native, this, given);
+      };
+      sent.set(this, kit.enqueue("XMLHttpRequest", realm, true, start));
     },
   }).send);
 
@@ -235,10 +169,12 @@
       })[name]);
     }
   }
-  kit.replace(globalThis.AbortSignal, "timeout", () => ({
-    timeout(ms) {
+  kit.replace(globalThis.AbortSignal, "timeout", (native) => ({
+    timeout(...given) {
+      const [ms] = given;
+      if (given.length === 0 || !(ms >= 0 && ms < 2 ** 53)) return apply(native, this, given);
       const controller = new AbortController();
-      kit.task(() => controller.abort(new DOMException("signal timed out", "TimeoutError")), ms);
+      kit.task(() => controller.abort(new DOMException("signal timed out", "TimeoutError")), +ms, realm);
       return controller.signal;
     },
   }).timeout);

@@ -26,6 +26,9 @@
     answer: kit.answer,
     awaited: kit.awaited,
     giveUp: kit.giveUp,
+    hear: kit.hear,
+    takeSound: kit.takeSound,
+    takeCalls: kit.takeCalls,
     /** From now on each tick answers with a fingerprint of the judge's snapshot. */
     watch: (judge) => {
       kit.sample = () => {
@@ -36,7 +39,7 @@
         }
       };
     },
-    settle: () => new Promise((resolve) => kit.settle(resolve)),
+    settle: () => new Promise((resolve) => kit.linger(() => kit.settle(resolve))),
     ended: () => kit.ended,
     /** Imports modules one after the other; one that fails will fail again where it is wanted. */
     preload: (urls) =>

@@ -2,22 +2,49 @@
 // timeline), so that `animationend` and the like come in the frame they are due in. Media elements play a time of their own that the clock moves.
 (kit) => {
   const { apply } = kit;
-  const getAnimations = Document.prototype.getAnimations;
-  const { currentTime, playState } = Object.getOwnPropertyDescriptors(Animation.prototype);
+  const { realm } = kit;
+  if (kit.first) {
+    const movers = [];
+    kit.moves = (mover) => {
+      movers[movers.length] = mover;
+    };
+    kit.animate = (time, done) => {
+      for (let i = 0; i < movers.length; i++) movers[i](time);
+      done();
+    };
+  }
+
+  const { getAnimations } = Document.prototype;
+  const { currentTime, playState, playbackRate } = Object.getOwnPropertyDescriptors(Animation.prototype);
   const begun = kit.weak();
   const seek = (animation, time) => {
     if (apply(playState.get, animation, []) !== "running") return begun.set(animation, undefined);
     const at = begun.get(animation);
     if (at === undefined) return begun.set(animation, { time, from: apply(currentTime.get, animation, []) ?? 0 });
-    apply(currentTime.set, animation, [at.from + (time - at.time) * animation.playbackRate]);
+    apply(currentTime.set, animation, [at.from + (time - at.time) * apply(playbackRate.get, animation, [])]);
   };
-
-  const playing = [];
-  kit.animate = (time, done) => {
-    const running = apply(getAnimations, document, []);
+  const seekAll = (native, owner, time) => {
+    const running = apply(native, owner, []);
     for (let i = 0; i < running.length; i++) seek(running[i], time);
-    if (playing.length > 0) kit.moveMedia(playing, time);
-    done();
   };
-  kit.playing = playing;
+  // A shadow tree's animations are its own.
+  const { getAnimations: getInside } = ShadowRoot.prototype;
+  const { WeakRef } = globalThis;
+  const { deref } = WeakRef.prototype;
+  const shadows = [];
+  kit.replace(Element.prototype, "attachShadow", (native) => ({
+    attachShadow(...given) {
+      const shadow = apply(native, this, given);
+      kit.defineProperty(shadows, shadows.length, { value: new WeakRef(shadow), writable: true, enumerable: true, configurable: true });
+      return shadow;
+    },
+  }).attachShadow);
+  kit.moves((time) => {
+    if (!realm.alive()) return;
+    seekAll(getAnimations, realm.document, time);
+    for (let i = 0; i < shadows.length; i++) {
+      const shadow = apply(deref, shadows[i], []);
+      if (shadow !== undefined) seekAll(getInside, shadow, time);
+    }
+  });
 }

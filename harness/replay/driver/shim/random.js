@@ -1,4 +1,4 @@
-// Randomness from the contract's seed: one stream for the game, another for scripts, so that a script's draw moves nothing of the game's.
+// Randomness from the contract's seed: one stream for the game (all its realms), another for scripts, so that a script's draw moves nothing of the game's.
 // The generator is sfc32 (Chris Doty-Humphrey, PractRand), seeded by splitmix32. Hard part: it is called often, so it is plain integers.
 (kit, config) => {
   const stream = (seed) => {
@@ -24,14 +24,20 @@
     return bits;
   };
   const Math_imul = Math.imul;
-  const streams = [stream(config.seed), stream(config.seed ^ 0x5c817e57)];
+  if (kit.first) kit.streams = [stream(config.seed), stream(config.seed ^ 0x5c817e57)];
+  const { streams } = kit;
 
-  kit.replace(Math, "random", () => ({
-    random() {
-      const bits = streams[kit.phase];
-      return ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
-    },
-  }).random);
+  kit.replace(
+    Math,
+    "random",
+    () => ({
+      random() {
+        const bits = streams[kit.phase];
+        return ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
+      },
+    }).random,
+    true,
+  );
 
   const { buffer: bufferOf, byteOffset: offsetOf, byteLength: lengthOf } = Object.getOwnPropertyDescriptors(
     Object.getPrototypeOf(Uint8Array.prototype),
@@ -44,8 +50,8 @@
     for (let i = 0; i < bytes.length; i++) bytes[i] = bits();
   };
   kit.replace(Crypto.prototype, "getRandomValues", (native) => ({
-    getRandomValues(array) {
-      apply(native, this, [array]); // its checks, its errors
+    getRandomValues(...given) {
+      const array = apply(native, this, given); // its checks, its errors
       fill(array);
       return array;
     },
@@ -66,4 +72,14 @@
     },
   }).randomUUID);
   const HEX = "0123456789abcdef";
+
+  // What cannot be drawn from the seed
+  for (const name of ["generateKey", "sign", "encrypt", "wrapKey"]) {
+    kit.replace(globalThis.SubtleCrypto?.prototype, name, (native) => ({
+      [name](...given) {
+        kit.note(`crypto.subtle.${name} may draw true randomness`);
+        return apply(native, this, given);
+      },
+    })[name]);
+  }
 }

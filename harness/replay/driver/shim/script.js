@@ -15,29 +15,7 @@
       return kit.inPhase(kit.SCRIPT, () => apply(handler, this, given));
     };
 
-  const wrapped = kit.weak();
-  const owned = (listener) => {
-    let wrapper = wrapped.get(listener);
-    if (wrapper === undefined) {
-      wrapper = typeof listener === "function" ? kit.owned(listener) : { handleEvent: kit.owned((event) => listener.handleEvent(event)) };
-      wrapped.set(listener, wrapper);
-    }
-    return wrapper;
-  };
-  const isListener = (value) => typeof value === "function" || (typeof value === "object" && value !== null);
-  kit.replace(EventTarget.prototype, "addEventListener", (native) => ({
-    addEventListener(type, listener, ...rest) {
-      const mine = kit.phase === kit.SCRIPT && isListener(listener);
-      return apply(native, this, [type, mine ? owned(listener) : listener, ...rest]);
-    },
-  }).addEventListener);
-  kit.replace(EventTarget.prototype, "removeEventListener", (native) => ({
-    removeEventListener(type, listener, ...rest) {
-      const wrapper = isListener(listener) ? wrapped.get(listener) : undefined;
-      if (wrapper !== undefined) apply(native, this, [type, wrapper, ...rest]);
-      return apply(native, this, [type, listener, ...rest]);
-    },
-  }).removeEventListener);
+  kit.wrapped = kit.weak(); // listener -> what listens for it
 
   let begun = null; // tells the host that the script's own code runs
   kit.enter = () => {
@@ -67,7 +45,7 @@
         kit.hop(() => {
           kit.phase = kit.SCRIPT;
           kit.taskBegins();
-          kit.hop(() => step(i + 2));
+          kit.hop(() => kit.calm(() => step(i + 2)));
           answer(replies[i], replies[i + 1]);
         });
       };

@@ -1,23 +1,23 @@
 // The page's tasks, run by the host's tick: timers due, then one native animation frame with the page's callbacks, then idle callbacks, then
 // whatever loads delivered. Between ticks no task of the page runs. Hard part: microtasks must drain between callbacks as they do
-// natively, so each callback is a task of its own, and everything is in one order on every host.
+// natively, so each callback is a task of its own, called by the browser, and everything is in one order on every host.
 (kit) => {
-  const MESSAGE_MS = 0.1; // a posted message's turn: a loop of messages moves time on, or a frame would never end
   const NESTED_MS = 4; // HTML: timers nested deeper than five levels wait at least 4 ms
   const NESTED = 5;
   const LATE_MS = 0.001;
   const SCRIPT_IDS = 1 << 30; // a script's timers and callbacks do not use up the game's numbers
-  const { apply } = kit;
-  const evaluate = globalThis.eval;
-  const nativeFrame = globalThis.requestAnimationFrame;
+  const { apply, realms } = kit;
+  const { requestAnimationFrame: nativeFrame, cancelAnimationFrame: nativeCancel } = globalThis;
   const page = globalThis;
+  const drawn = globalThis.top === page; // a frame of another origin gets no animation frames while it is out of sight
   const { splice, slice } = Array.prototype;
+  const ids = [0, SCRIPT_IDS];
+  kit.MESSAGE_MS = 0.1; // a posted message's turn: a loop of messages moves time on, or a frame would never end
 
   // Timers
 
   let timers = []; // the next one is the last
   const timerById = { __proto__: null };
-  const ids = [0, SCRIPT_IDS];
   let order = 0;
   let nesting = 0;
 
@@ -28,29 +28,28 @@
     while (i > 0 && later(timer, timers[i - 1])) i--;
     apply(splice, timers, [i, 0, timer]);
   };
-  const delayOf = (delay) => {
-    const number = +delay;
-    return number > 0 && number <= 2147483647 ? number : 0;
-  };
-  const addTimer = (handler, delay, given, repeat) => {
-    const wait = delayOf(delay);
+  /** A timer of the page: `run` is called by the browser; a `text` is evaluated. */
+  kit.addTimer = (run, text, wait, repeat, realm) => {
     const level = nesting + 1;
     const least = level > NESTED ? NESTED_MS : repeat ? 1 : 0;
-    const timer = { id: ++ids[kit.phase], phase: kit.phase, level, every: repeat ? (wait < least ? least : wait) : 0 };
-    timer.due = kit.now + (wait < least ? least : wait);
-    timer.run = typeof handler === "function" ? () => apply(handler, page, given) : () => evaluate(`${handler}`);
+    const ms = wait < least ? least : wait;
+    const timer = { id: ++ids[kit.phase], phase: kit.phase, level, every: repeat ? ms : 0, due: kit.now + ms, run, text, realm };
     timerById[timer.id] = timer;
     schedule(timer);
     return timer.id;
   };
-  const clear = (id) => {
+  kit.clearTimer = (id) => {
     const timer = timerById[id];
     if (timer === undefined) return;
     timer.cleared = true;
     delete timerById[id];
   };
-  const runTimer = (timer) => {
-    if (timer.cleared) return;
+  /** A task of the page, `ms` from now, in the phase it is asked for in. */
+  kit.task = (run, ms, realm) => schedule({ id: 0, phase: kit.phase, level: 0, every: 0, due: kit.now + ms, run, realm });
+  const beginTimer = (timer) => {
+    rest();
+    if (timer.due > kit.now) kit.now = timer.due;
+    if (timer.cleared || !timer.realm.alive()) return false;
     if (timer.every > 0) {
       timer.due += timer.level < NESTED || timer.every >= NESTED_MS ? timer.every : NESTED_MS;
       timer.level++;
@@ -58,115 +57,36 @@
     } else if (timer.id) delete timerById[timer.id];
     nesting = timer.level;
     kit.phase = timer.phase;
-    timer.run();
+    return true;
   };
-  const names = { setTimeout: false, setInterval: true };
-  for (const name of ["setTimeout", "setInterval"]) {
-    kit.replace(page, name, () => ({
-      [name](handler, delay, ...given) {
-        return addTimer(handler, delay, given, names[name]);
-      },
-    })[name]);
-  }
-  for (const name of ["clearTimeout", "clearInterval"]) kit.replace(page, name, () => ({ [name](id) { clear(id); } })[name]);
-
-  /** A task of the page, `ms` from now, in the phase it is asked for in. */
-  kit.task = (run, ms = 0) => schedule({ id: 0, phase: kit.phase, level: 0, every: 0, due: kit.now + ms, run });
 
   // Animation frames and idle time
 
   let frames = [];
   let idles = [];
   const callbackById = { __proto__: null };
-  const ask = (queue, callback, due) => {
-    const one = { id: ++ids[kit.phase], phase: kit.phase, callback, due };
+  const ask = (queue, callback, realm) => {
+    const one = { id: ++ids[kit.phase], phase: kit.phase, callback, realm, handle: 0, canceled: false };
     callbackById[one.id] = one;
     queue[queue.length] = one;
     return one.id;
   };
-  const cancel = (id) => {
+  kit.askFrame = (callback, realm) => ask(frames, callback, realm);
+  kit.askIdle = (callback, realm) => ask(idles, callback, realm);
+  kit.cancel = (id) => {
     const one = callbackById[id];
     if (one === undefined) return;
-    one.callback = null;
+    one.canceled = true;
+    if (one.handle !== 0) apply(nativeCancel, page, [one.handle]);
     delete callbackById[id];
   };
-  const call = (one, argument) => {
-    if (one.callback === null) return;
+  const begin = (one) => {
+    rest();
+    if (one.canceled) return false;
     delete callbackById[one.id];
     kit.phase = one.phase;
-    nesting = 0;
-    apply(one.callback, undefined, [argument]);
+    return one.realm.alive();
   };
-  const callable = (callback) => {
-    if (typeof callback !== "function") throw new TypeError("parameter 1 is not of type 'Function'.");
-  };
-  kit.replace(page, "requestAnimationFrame", () => ({
-    requestAnimationFrame(callback) {
-      callable(callback);
-      return ask(frames, callback);
-    },
-  }).requestAnimationFrame);
-  kit.replace(page, "requestIdleCallback", () => ({
-    requestIdleCallback(callback) {
-      callable(callback);
-      return ask(idles, callback);
-    },
-  }).requestIdleCallback);
-  kit.replace(page, "cancelAnimationFrame", () => ({ cancelAnimationFrame(id) { cancel(id); } }).cancelAnimationFrame);
-  kit.replace(page, "cancelIdleCallback", () => ({ cancelIdleCallback(id) { cancel(id); } }).cancelIdleCallback);
-
-  // Messages of the page to itself
-
-  const { postMessage } = MessagePort.prototype;
-  const clone = globalThis.structuredClone;
-  const transfers = (options) => (options?.transfer ?? options)?.length > 0;
-  kit.replace(MessagePort.prototype, "postMessage", (native) => ({
-    postMessage(message, options) {
-      if (transfers(options)) {
-        apply(native, this, [message, options]);
-        return;
-      }
-      const copy = clone(message);
-      kit.task(() => apply(postMessage, this, [copy]), MESSAGE_MS);
-    },
-  }).postMessage);
-  const postToWindow = page.postMessage;
-  kit.replace(page, "postMessage", () => ({
-    postMessage(message, origin, transfer) {
-      const target = this ?? page;
-      if (target !== page || transfers(transfer) || transfers(typeof origin === "object" ? origin : undefined)) {
-        const given = transfer === undefined ? [message, origin ?? "/"] : [message, origin, transfer];
-        apply(postToWindow, target, given);
-        return;
-      }
-      const copy = clone(message);
-      kit.task(() => apply(postToWindow, page, [copy, "*"]), MESSAGE_MS);
-    },
-  }).postMessage);
-  if (globalThis.Scheduler) {
-    const { Promise } = kit;
-    kit.replace(Scheduler.prototype, "yield", () => ({
-      yield() {
-        return new Promise((resolve) => kit.task(resolve, MESSAGE_MS));
-      },
-    }).yield);
-    kit.replace(Scheduler.prototype, "postTask", () => ({
-      postTask(run, options) {
-        return new Promise((resolve, reject) => {
-          const signal = options?.signal;
-          if (signal?.aborted) return reject(signal.reason);
-          kit.task(() => {
-            if (signal?.aborted) return reject(signal.reason);
-            try {
-              resolve(run());
-            } catch (error) {
-              reject(error);
-            }
-          }, options?.delay > 0 ? +options.delay : MESSAGE_MS);
-        });
-      },
-    }).postTask);
-  }
 
   // What a script waits for goes on in the script's phase: at once there, else as a job at the next place that is the same everywhere.
 
@@ -179,11 +99,10 @@
     if (jobs.length === 0) return done();
     const job = jobs[0];
     jobs = apply(slice, jobs, [1]);
-    kit.hop(() => {
+    kit.hop(job, () => {
       kit.phase = kit.SCRIPT;
-      kit.hop(() => runJobs(done));
-      job();
     });
+    kit.hop(() => kit.calm(() => runJobs(done)));
   };
 
   // The tick
@@ -197,43 +116,50 @@
     const timer = timers[timers.length - 1];
     if (timer === undefined || timer.due > until + LATE_MS) return done();
     timers.length -= 1;
-    kit.hop(() => {
-      rest();
-      if (timer.due > kit.now) kit.now = timer.due;
-      kit.hop(() => runJobs(() => runTimers(until, done)));
-      runTimer(timer);
-    });
+    const go = () => kit.calm(() => runJobs(() => runTimers(until, done)));
+    // A task of ours may post a message; it arrives before the second hop.
+    const further = () => kit.hop(timer.id === 0 ? () => kit.hop(go) : go);
+    if (timer.run === null) kit.hop(() => (beginTimer(timer) ? timer.realm.evaluate(timer.text, further) : further()));
+    else {
+      kit.hop(timer.run, () => beginTimer(timer));
+      further();
+    }
+  };
+  const inTurn = (due, argument, done) => {
+    const step = (i) => {
+      if (i === due.length) return runJobs(done);
+      kit.hop(kit.bound(due[i].callback, undefined, [argument(due[i])]), () => begin(due[i]));
+      kit.hop(() => kit.calm(() => step(i + 1)));
+    };
+    step(0);
   };
   const runFrame = (time, done) => {
     rest();
     kit.now = time;
     const due = frames;
     frames = [];
-    for (let i = 0; i < due.length; i++) {
-      apply(nativeFrame, page, [() => {
-        kit.taskBegins();
-        call(due[i], time);
-      }]);
+    if (!drawn) return inTurn(due, (one) => time - one.realm.born, done);
+    // Each document's callbacks in turn
+    for (let r = 0; r < realms.length; r++) {
+      for (let i = 0; i < due.length; i++) {
+        const one = due[i];
+        if (one.realm !== realms[r] || one.canceled) continue;
+        apply(nativeFrame, page, [() => {
+          if (!begin(one)) apply(nativeCancel, page, [one.handle]);
+        }]);
+        one.handle = apply(nativeFrame, page, [kit.bound(one.callback, undefined, [time - one.realm.born])]);
+      }
     }
     apply(nativeFrame, page, [() => {
       rest();
       kit.beforePaint();
-      kit.hop(() => runJobs(done)); // runs when the frame is painted
+      kit.hop(() => kit.calm(() => runJobs(done))); // runs when the frame is painted
     }]);
   };
-  const deadline = { __proto__: null, didTimeout: false, timeRemaining: () => 8 };
   const runIdle = (done) => {
     const due = idles;
     idles = [];
-    const step = (i) => {
-      if (i === due.length) return runJobs(done);
-      kit.hop(() => {
-        rest();
-        kit.hop(() => step(i + 1));
-        call(due[i], deadline);
-      });
-    };
-    step(0);
+    inTurn(due, (one) => one.realm.deadline, done);
   };
 
   kit.beforePaint = () => {};
@@ -242,20 +168,22 @@
   kit.tick = (frame, time) =>
     new kit.Promise((resolve) => {
       kit.frame = frame;
-      kit.open = false;
-      runJobs(() =>
-        runTimers(time, () => {
-          kit.animate(time, () =>
-            runFrame(time, () =>
-              runIdle(() =>
-                kit.settle(() => {
-                  rest();
-                  resolve(kit.sample());
-                }),
+      kit.frameBegins();
+      kit.calm(() =>
+        runJobs(() =>
+          runTimers(time, () =>
+            kit.animate(time, () =>
+              runFrame(time, () =>
+                runIdle(() =>
+                  kit.settle(() => {
+                    rest();
+                    resolve(kit.sample());
+                  }),
+                ),
               ),
             ),
-          );
-        }),
+          ),
+        ),
       );
     });
 }

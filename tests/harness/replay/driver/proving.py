@@ -3,6 +3,7 @@ says what each of the three replays left. JSON lines in, JSON lines out."""
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,13 @@ ROOT = Path("/workspace/tampering")
 
 async def replay(server: Any, order: dict[str, Any], tape: list[Any] | None, out: Path) -> dict[str, Any]:
     out.mkdir(parents=True)
-    judging.OUT = out
     url = None
     preload: list[str] = []
     if tape is None:
         name = f"s{order['number']}.ts"
         url = (await server.order("put_script", name=name, text=order["script"]))["url"]
         preload = (await server.order("imports", url=url))["urls"]
+    os.environ["LP_NATIVE_VECTOR_WIDTH"] = str(order.get("vector_width", 256))
     job = {
         "origin": server.url(""),
         "entry": "/index.html",
@@ -35,13 +36,15 @@ async def replay(server: Any, order: dict[str, Any], tape: list[Any] | None, out
         "viewport": [640, 360],
         "ready_s": 60,
         "cap_s": order.get("cap_s", 20),
-        "grace_s": 1,
+        "grace_s": 0.2,
         "ask_s": 1,
         "video": "off",
+        "journal": order.get("journal", False),
         "gpu": False,
     }
+    judging.OUT = out  # read at once, before the judge first waits: replays may be played side by side
     result = await judging.judge(job)
-    rows = {name: read_rows(out / f"{name}.ndjson") for name in ("states", "tape")}
+    rows = {name: read_rows(out / f"{name}.ndjson") for name in ("states", "tape", "witness")}
     return {"result": result, **rows}
 
 
@@ -58,8 +61,9 @@ async def main() -> None:
         try:
             folder = Path(f"/tmp/proving/{order['number']}")
             found = [await replay(server, order, None, folder / "script")]
-            for k in range(order.get("tapes", 2)):
-                found.append(await replay(server, order, found[0]["tape"], folder / f"tape-{k}"))
+            tape = found[0]["tape"]
+            tapes = [replay(server, order, tape, folder / f"tape-{k}") for k in range(order.get("tapes", 2))]
+            found += await asyncio.gather(*tapes)
             answer: dict[str, Any] = {"replays": found}
         except Exception as error:
             answer = {"failure": repr(error)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audit.tape_proof import Played, prove
+from audit.tape_proof import Played, difference, prove
 from contracts.record import Proof
 
 from .conftest import Box, Lines
@@ -23,13 +23,16 @@ class Proving:
         self._lines = lines
         self._number = 0
 
-    def replays(self, script: str, tapes: int = 2, seed: int = 5) -> list[dict[str, Any]]:
+    def replays(
+        self, script: str, tapes: int = 2, seed: int = 5, vector_width: int = 256
+    ) -> list[dict[str, Any]]:
         self._number += 1
         order = {
             "number": self._number,
             "script": script,
             "tapes": tapes,
             "seed": seed,
+            "vector_width": vector_width,
             "evaluator": (CASES / "judge.ts").read_text(),
         }
         return self._lines.ask(order)["replays"]
@@ -86,3 +89,16 @@ def test_the_same_script_gives_the_same_tape_and_states_and_another_seed_others(
     first, again, other = (proving.replays(script, tapes=0, seed=seed)[0] for seed in (5, 5, 6))
     assert (first["tape"], first["states"]) == (again["tape"], again["states"])
     assert json.dumps(first["states"]) != json.dumps(other["states"])
+
+
+@pytest.mark.browser
+def test_another_width_of_vectors_is_told_apart_by_its_renderer_and_gives_the_same_states(
+    proving: Proving,
+) -> None:
+    script = (CASES / "proved" / "libraries-and-randomness.ts").read_text()
+    wide, narrow = (proving.replays(script, tapes=0, vector_width=width)[0] for width in (256, 128))
+    renderers = (wide["result"]["renderer"], narrow["result"]["renderer"])
+    assert "128 bits" in renderers[1]
+    assert renderers[0] != renderers[1]
+    assert wide["tape"] == narrow["tape"]
+    assert difference(played(wide), played(narrow)) is None
