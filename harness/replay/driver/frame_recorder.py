@@ -37,6 +37,7 @@ class FrameRecorder:
         self._still = b""
         self._captured = self._distinct = self._dropped = self._unchanged = 0
         self._longest_gap = 0
+        self._counted: int | None = None
         self._counters_checked = self._counters_off = 0
         self._busy_s = 0.0
         self._chain = hashlib.sha256()
@@ -51,10 +52,12 @@ class FrameRecorder:
 
     async def capture(self, frame: int, counted: int | None = None) -> None:
         """Takes the picture of this frame; must be called between its tick and the next. `counted` is the number of frames that the page
-        itself has counted, where it is known. Raises PageTimeout or Playwright's error when the page gives no picture."""
+        itself has drawn, where it is known: it must go up by one. Raises PageTimeout or Playwright's error when the page gives no picture."""
         if counted is not None:
-            self._counters_checked += 1
-            self._counters_off += counted != frame
+            if self._counted is not None:
+                self._counters_checked += 1
+                self._counters_off += counted != self._counted + 1
+            self._counted = counted
         if self._sound is not None:
             await (self._sound.begin(frame) if self._first is None else self._sound.frame(frame))
         if self._first is None:

@@ -27,6 +27,8 @@ PATIENCE_S = 5.0
 """Real seconds that one frame may wait for what the page loads; then time goes on and it is noted."""
 
 OnFrame = Callable[[int], Awaitable[None]]
+OnPicture = Callable[[int, int | None], Awaitable[None]]
+"""Gets the frame's number and how many frames the page itself has drawn, where it says so."""
 
 
 class Frames:
@@ -41,7 +43,7 @@ class Frames:
             int, str
         ] = {}  # execution context -> its driver object; the first is the page's own
         self._in_flight = 0
-        self.capture: OnFrame | None = None
+        self.capture: OnPicture | None = None
         self.play_tape: OnFrame | None = None
         self.fingerprints: list[str] = []
         """Of the judge's snapshot after each frame, since they were last taken."""
@@ -156,13 +158,16 @@ class Frames:
     async def step(self) -> None:
         """Plays one frame; raises PageTimeout when the page does not come back, PlaywrightError when it is lost."""
         self._clock.frame += 1
+        painted: int | None = None
         await self._input()
         for index, driver in enumerate(list(self._drivers.values())):
-            fingerprint = await self._tick(driver)
-            if index == 0 and fingerprint is not None:
-                self.fingerprints.append(str(fingerprint))
+            told = await self._tick(driver)
+            if index == 0 and told is not None:
+                painted, fingerprint = told
+                if fingerprint is not None:
+                    self.fingerprints.append(str(fingerprint))
         if self.capture is not None:
-            await self.capture(self._clock.frame)
+            await self.capture(self._clock.frame, painted)
         await self._answer()
         await self._rest()
 
@@ -187,16 +192,17 @@ class Frames:
                 calm += 1
 
     async def _tick(self, driver: str) -> Any:
+        """[native frames that the page drew so far, the fingerprint]; None when its document went."""
         frame = self._clock.frame
         ticking = self._ask(driver, "tick", {"value": frame}, {"value": self._clock.page_ms()})
         self._loads.hold()
         try:
-            fingerprint = await self._patiently(ticking)
+            told = await self._patiently(ticking)
             self._loads.release()
             while self._loads.pending:  # what has come may ask for more
                 await self._loads.idle(PATIENCE_S)
                 await self._patiently(self._ask(driver, "settle"))
-            return fingerprint
+            return told
         except PlaywrightError:
             if driver in self._drivers.values():
                 raise

@@ -34,6 +34,9 @@ class Presses:
         self._indices: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._times: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         self._last: defaultdict[tuple[str, str], int] = defaultdict(lambda: -1)
+        self._told: defaultdict[str, int] = defaultdict(
+            lambda: -1
+        )  # control -> its newest dispatch that was claimed
         self.taken: set[int] = set()
         for index, dispatch in enumerate(tape):
             if dispatch.kind != "mouse.move":
@@ -44,13 +47,14 @@ class Presses:
 
     def take(self, kind: str, name: str, t_ms: float) -> int | None:
         """Claims the newest dispatch of the control up to a time. An event may arrive when the next dispatch is already out, but never
-        later: one before that stays unclaimed."""
+        later: one before that stays unclaimed, and so does a press from before a release that was told."""
         control = (kind, name)
         indices, last = self._indices[control], self._last[control]
         newest = bisect_right(self._times[control], t_ms) - 1
         for place in range(newest, max(last - 1, 0) - 1, -1):
-            if indices[place] not in self.taken:
+            if indices[place] not in self.taken and indices[place] > self._told[name]:
                 self.taken.add(indices[place])
+                self._told[name] = indices[place]
                 self._last[control] = max(last, place)
                 return indices[place]
         return None

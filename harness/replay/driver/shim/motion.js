@@ -1,5 +1,5 @@
-// CSS and Web animations and media elements move by the clock. Animations are seeked each frame (the host has stopped the browser's own
-// timeline), so that `animationend` and the like come in the frame they are due in. Media elements play a time of their own that the clock moves.
+// CSS and Web animations move by the clock: they are seeked each frame (the host has stopped the browser's own timeline), so that
+// `animationend` and the like come in the frame they are due in.
 (kit) => {
   const { apply } = kit;
   const { realm } = kit;

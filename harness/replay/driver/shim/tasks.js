@@ -133,6 +133,7 @@
     };
     step(0);
   };
+  let painted = 0; // native animation frames: the page's own count of what it drew
   const runFrame = (time, done) => {
     rest();
     kit.now = time;
@@ -152,6 +153,7 @@
     }
     apply(nativeFrame, page, [() => {
       rest();
+      painted++;
       kit.beforePaint();
       kit.hop(() => kit.calm(() => runJobs(done))); // runs when the frame is painted
     }]);
@@ -177,7 +179,7 @@
                 runIdle(() =>
                   kit.settle(() => {
                     rest();
-                    resolve(kit.sample());
+                    resolve([painted, kit.sample()]);
                   }),
                 ),
               ),

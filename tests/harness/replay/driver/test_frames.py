@@ -86,14 +86,14 @@ def test_a_frame_is_input_then_the_pages_tasks_then_the_picture_then_answers() -
         page = Page()
         frames, calls = await made(page)
 
-        async def capture(frame: int) -> None:
-            page.calls.append(f"picture {frame}")
+        async def capture(frame: int, painted: int | None) -> None:
+            page.calls.append(f"picture {frame}, {painted} drawn")
 
         frames.capture = capture
         calls.waiting, calls.replies = 2, [(1, None)]
-        page.answers["tick"] = lambda: "abc"
+        page.answers["tick"] = lambda: [7, "abc"]
         await frames.step()
-        assert page.calls == ["input", "input", "top tick", "picture 1", "top answer"]
+        assert page.calls == ["input", "input", "top tick", "picture 1, 7 drawn", "top answer"]
         assert frames.fingerprints == ["abc"]
 
     asyncio.run(play())
@@ -166,7 +166,12 @@ def test_what_a_frame_waits_for_too_long_is_let_go_and_noted(monkeypatch: pytest
         page = Page()
         frames, _ = await made(page)
         let_go = asyncio.Event()
-        page.answers["tick"] = let_go.wait
+
+        async def late() -> list[Any]:
+            await let_go.wait()
+            return [1, None]
+
+        page.answers["tick"] = late
         page.answers["awaited"] = lambda: ["fetch", "image"]
         page.answers["giveUp"] = let_go.set
         await frames.step()
